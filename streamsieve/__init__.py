@@ -1,0 +1,1 @@
+"""The StreamSieve library: bytes and arrays in, arrays out. No clock, socket, environment or log."""

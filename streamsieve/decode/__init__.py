@@ -1,0 +1,1 @@
+"""Record bytes to batches or rejects, one file a format."""

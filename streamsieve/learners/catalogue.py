@@ -1,0 +1,74 @@
+"""The catalogue: one line an algorithm. Specs, command line, docs and checks read this table.
+
+Learner classes are named, not imported: a service that only checks specs need not load a compiler.
+"""
+
+import math
+import sys
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from streamsieve.errors import BadSpec
+
+
+class Param(NamedTuple):
+    """A number that a user may set: its default and what it must satisfy."""
+
+    name: str
+    default: float
+    least: float = 0.0
+    strictly: bool = False  # must be > least, not just >=
+
+    def checked(self, value: object) -> float:
+        """The value as a float; raises BadSpec that names it."""
+        field = f"params.{self.name}"
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise BadSpec(field, f"must be a number, not {value!r}")
+        number = float(value) if abs(value) <= sys.float_info.max else math.inf  # float() fails on a huge int
+        if not math.isfinite(number):
+            raise BadSpec(field, "must be finite")
+        if number < self.least or (self.strictly and number == self.least):
+            raise BadSpec(field, f"must be {'>' if self.strictly else '>='} {self.least:g}, not {number:g}")
+        return number
+
+
+class Entry(NamedTuple):
+    """One algorithm. `labels` is what its losses take: binary, real or class."""
+
+    name: str
+    kind: str  # sample, feature or window
+    losses: tuple[str, ...]  # the first is the default
+    labels: str
+    params: tuple[Param, ...]
+    learner: str  # module:class
+    paper: str
+    forgets: bool = False  # does half_life apply?
+
+    def learner_class(self) -> Any:
+        """Import the learner; kernels come along."""
+        module, _, name = self.learner.partition(":")
+        return getattr(import_module(module), name)
+
+
+RATE = Param("eta", 0.5, strictly=True)
+DELTA = Param("delta", 0.01, strictly=True)
+SHRINKAGE = Param("lambda", 0.0)
+
+SAMPLE = "streamsieve.learners.sample_stream"
+
+CATALOGUE: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "b-arda", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SHRINKAGE),
+            f"{SAMPLE}.b_arda:BArda", "Zhai et al., Online Feature Selection by Adaptive Sub-gradient Methods",
+        ),
+    )
+}  # fmt: skip
+
+
+def entry_of(algorithm: str) -> Entry:
+    """The line of an algorithm; raises BadSpec that lists the known ones."""
+    if algorithm not in CATALOGUE:
+        raise BadSpec("algorithm", f"unknown algorithm {algorithm!r}; known: {', '.join(CATALOGUE)}")
+    return CATALOGUE[algorithm]
