@@ -1,0 +1,1 @@
+"""The loop that reads Kafka, learns, and commits."""
