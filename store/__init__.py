@@ -1,0 +1,1 @@
+"""Redis: keys, the commit script, reads; and an in-memory twin."""

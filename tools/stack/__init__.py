@@ -1,0 +1,1 @@
+"""Servers that the sieve command starts by itself."""
