@@ -23,6 +23,7 @@ POLL_RECORDS = 5_000
 POLL_SECONDS = 0.1
 RETRY_SECONDS = 0.5
 ADVISE_SECONDS = 5.0
+COUNT_SECONDS = 30.0
 REVOKE_SECONDS = 2.0  # a revocation holds up the whole group
 
 
@@ -73,6 +74,7 @@ class Lane:
         self._halted: set[int] = set()
         self._rejoin = False
         self._advised_at = self._retry_at = 0.0
+        self._counted_at = self._clock()
         self._consumer: Consumer = deployment.broker.consumer(
             self.spec.topic, f"{deployment.prefix}.{self.spec.name}", self
         )
@@ -107,6 +109,7 @@ class Lane:
     def assigned(self, partitions: Sequence[int]) -> None:
         """Open them in the next turn: claiming and loading take time, and may have to wait for the store."""
         self._arrivals.update(dict.fromkeys(partitions))
+        self._rejoin |= max(partitions, default=0) >= self._partitions  # the topic has grown
 
     def revoked(self, partitions: Sequence[int]) -> None:
         """One last, bounded commit; then they are somebody else's."""
@@ -324,4 +327,15 @@ class Lane:
         now = self._clock()
         if now - self._advised_at >= ADVISE_SECONDS and self._shards:
             self._advised_at = now
+            self._watch_partitions(now)
             self._consumer.advise({p: shard.committed.next_offset for p, shard in self._shards.items()})
+
+    def _watch_partitions(self, now: float) -> None:
+        """A topic may grow; every lane must know all its peers, also one that is given none of the new partitions."""
+        if now - self._counted_at < COUNT_SECONDS:
+            return
+        self._counted_at = now
+        try:
+            self._rejoin |= self._consumer.partition_count() > self._partitions
+        except BrokerDown as error:
+            log.warning("%s: partitions not counted: %s", self.spec.name, error)

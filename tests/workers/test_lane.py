@@ -244,3 +244,17 @@ def test_a_broker_that_is_down_is_waited_for():
     world.turn(lane)
     accounts = world.accounts()
     assert (accounts.applied, accounts.dead_lettered) == (40, 1)
+
+
+def test_a_topic_that_grows_is_joined_anew_with_all_its_partitions():
+    world = World(partitions=1, peers="none")
+    lane = world.lane()
+    world.send(samples(10))
+    world.turn(lane)
+    world.broker.grow(TOPIC, 2)
+    lane.run()  # ends by itself
+    world.partitions = 2
+    world.send(samples(10, seed=1), partition=1)
+    world.turn(world.lane())
+    assert world.accounts(1).applied == 10
+    assert world.accounts(0).applied == 10
