@@ -1,0 +1,8 @@
+"""The `sieve` command."""
+
+import sys
+
+from tools.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
