@@ -1,0 +1,1 @@
+"""Kafka: consumer, producer, admin; and an in-memory twin."""

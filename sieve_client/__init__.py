@@ -1,0 +1,1 @@
+"""The typed HTTP client; imports none of the other rooms."""
