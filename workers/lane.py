@@ -14,7 +14,7 @@ from streamsieve.errors import BrokerDown, Fenced, RolledBack, SieveError, Store
 from workers.metrics import WorkerMetrics
 from workers.opening import Log, Opener, standstill
 from workers.policy import CommitPolicy, untold_allowance
-from workers.serving import Serving
+from workers.serving import Serving, predicts_with_peers
 from workers.shard import Shard
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class Lane:
         self._clock = deployment.clock
         self._partitions = partitions
         self._stopping = stopping
-        self._shared = registered.spec.peers == "shared" and partitions > 1
+        self._shared = predicts_with_peers(registered.spec, partitions)
         key = self._store.hash_key()
         self._opener = Opener(self.spec, registered.incarnation, self._store, key, self._clock)
         self._producer = deployment.broker.producer()

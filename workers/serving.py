@@ -7,9 +7,15 @@ from store.protocol import Store
 from store.types import Registered
 from streamsieve.learners.making import make_learner
 from streamsieve.learners.protocol import SampleLearner
+from streamsieve.spec import Spec
 from workers.peers import Peers
 from workers.served_set import ServedSet
 from workers.shard import Shard
+
+
+def predicts_with_peers(spec: Spec, partitions: int) -> bool:
+    """Does a shard's learner hear the others? Only where the model is a sum, and the user doesn't forbid it."""
+    return partitions > 1 and spec.peers == "shared" and spec.entry.sums
 
 
 class Serving:
@@ -32,10 +38,10 @@ class Serving:
         self._clock = clock
         self._hash_key = hash_key
         self._interval = interval
-        self._shared = registered.spec.peers == "shared"
+        self._merges_apart = partitions > 1 and not predicts_with_peers(registered.spec, partitions)
         self._peers: dict[int, Peers] = {}
         self._served: ServedSet | None = None
-        self._merged: SampleLearner | None = None  # with `peers: none` a shard's own learner can't serve all
+        self._merged: SampleLearner | None = None  # where a shard's own learner doesn't know the others
 
     def opened(self, shard: Shard) -> None:
         """A shard of this lane begins; partition 0's owner serves."""
@@ -45,7 +51,7 @@ class Serving:
                 self._registered.spec, shard.claim, self._store, self._producer, self._clock, self._interval
             )
             self._merged = None
-            if not self._shared and len(self._partitions) > 1:
+            if self._merges_apart:
                 self._merged = make_learner(self._registered.spec, self._hash_key, shared=True)
 
     def forget(self, partition: int) -> None:

@@ -43,6 +43,7 @@ class Entry(NamedTuple):
     learner: str  # module:class
     paper: str
     forgets: bool = False  # does half_life apply?
+    sums: bool = True  # the model is the sum of the shards, so that each may predict with all; else shards are averaged
 
     def learner_class(self) -> Any:
         """Import the learner; kernels come along."""

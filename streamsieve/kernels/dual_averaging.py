@@ -1,0 +1,350 @@
+"""B-ARDA's round, sample after sample over a batch (Zhai et al., algorithm 1, in closed form).
+
+gradients = sum g (G), squares = sum g^2 (s2), one pair a row. Everything a sample would write is checked first, so
+that a sample whose sums overflow leaves no trace; a record of many samples keeps a log to be undone by.
+"""
+
+import math
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from streamsieve.batch import F64, I32, I64, U8, Batch
+from streamsieve.kernels.adaptive import Rule, curvature_of, sum_at
+from streamsieve.kernels.band import (
+    HORIZON,
+    LOWER,
+    MIDDLE,
+    OUTSIDE,
+    STALE,
+    UPPER,
+    Band,
+    edge_now,
+    flat_of,
+    is_current,
+    is_quiet,
+    move,
+    place_of,
+    quiet_of,
+    rise_of,
+    worst_kept,
+)
+from streamsieve.kernels.compiler import lean_kernel
+from streamsieve.kernels.losses import loss_of, slope_of
+from streamsieve.kernels.progress import BINS, bin_of
+from streamsieve.kernels.vocabulary import LONGEST_NAME, Vocabulary, add, find, forget_after, has_room
+
+Counts = TypeVar("Counts", I64, F64)
+
+DONE, LEARNT, REFUSED, NEED_ROOM, NEED_REBUILD = range(5)
+SAMPLES, ROWS, IGNORED, CORRECT = range(4)  # of Head.counts
+LOSS, GRADIENT, SQUARE = range(3)  # of Head.floats; the latter two are the intercept's sums
+N_ENTRIES, N_SAMPLES, N_NAMES = range(3)  # of Log.sizes
+RECORD, SAMPLE = range(2)  # of a cursor
+CHUNK_BITS = 10  # 1,024 rows a chunk
+
+
+class Shard(NamedTuple):
+    """Sums by row: this shard's own and its peers'.
+
+    Own rows are numbered as this shard's samples brought them; with peers, names heard from them come in between,
+    and own_row, own_order translate (-1: only heard of). Without peers the last three but `dirty` are empty.
+    """
+
+    own: F64
+    others: F64
+    own_row: I32
+    own_order: I32
+    dirty: U8  # by chunk of own rows
+
+
+class Head(NamedTuple):
+    """What is not by row: counters, metrics, the intercept; `heard` is (samples, gradient, square) of the peers."""
+
+    counts: I64
+    floats: F64
+    histogram: I64
+    heard: F64
+
+
+class Log(NamedTuple):
+    """What a record of many samples overwrote, in order, and the head as it was before."""
+
+    rows: I32
+    sums: F64
+    bins: I64
+    counts: I64
+    floats: F64
+    sizes: I64
+
+
+@lean_kernel
+def round_of(head: Head) -> int:
+    """t: the samples so far, the peers' included."""
+    return int(head.counts[SAMPLES]) + int(head.heard[0])
+
+
+@lean_kernel
+def copy_into(target: Counts, source: Counts) -> None:
+    """target[:] = source, which numba would do by way of a temporary."""
+    for at in range(len(source)):
+        target[at] = source[at]
+
+
+@lean_kernel
+def begin_record(words: Vocabulary, head: Head, log: Log) -> None:
+    """Remember where the record began."""
+    log.sizes[N_ENTRIES], log.sizes[N_SAMPLES], log.sizes[N_NAMES] = 0, 0, words.size[0]
+    copy_into(log.counts, head.counts)
+    copy_into(log.floats, head.floats)
+
+
+@lean_kernel
+def undo_record(words: Vocabulary, shard: Shard, band: Band, head: Head, log: Log) -> None:
+    """Be as if the record had never come."""
+    for entry in range(log.sizes[N_ENTRIES] - 1, -1, -1):
+        shard.own[log.rows[entry], 0] = log.sums[entry, 0]
+        shard.own[log.rows[entry], 1] = log.sums[entry, 1]
+    for sample in range(log.sizes[N_SAMPLES]):
+        head.histogram[log.bins[sample] // BINS, log.bins[sample] % BINS] -= 1
+    if len(shard.own_row) > 0:
+        for own_row in range(log.counts[ROWS], head.counts[ROWS]):
+            shard.own_row[shard.own_order[own_row]] = -1
+    copy_into(head.counts, log.counts)
+    copy_into(head.floats, log.floats)
+    forget_after(words, log.sizes[N_NAMES])
+    band.counts[STALE] = 1
+
+
+@lean_kernel
+def look_up(batch: Batch, start: int, stop: int, words: Vocabulary, found: I64) -> tuple[int, int]:
+    """The rows of a sample's entries, -1 where new; how many are new, and the bytes of their names."""
+    slots, known, hashes, lengths = words.slots, words.hashes, batch.hashes, batch.name_lengths
+    new, text = 0, 0
+    for entry in range(start, stop):
+        row = find(slots, known, hashes[entry])
+        found[entry - start] = row
+        if row < 0:
+            new += 1
+            text += lengths[entry]
+    return new, text
+
+
+@lean_kernel
+def margin_of(batch: Batch, start: int, stop: int, found: I64, shard: Shard, band: Band, t: int, rule: Rule) -> float:
+    """p = w.x over the kept features, in the entries' order."""
+    own, others, place, values = shard.own, shard.others, band.place, batch.values
+    damping = rule.drag * t
+    worst_score, worst_row = np.inf, -1  # of the middle's kept rows; looked up when first needed
+    unknown = True
+    margin = 0.0
+    for entry in range(start, stop):
+        row = found[entry - start]
+        if row < 0 or place[row] == OUTSIDE:
+            continue
+        curvature = curvature_of(sum_at(own, others, row, 1), rule.delta)
+        weight = -rule.rate * sum_at(own, others, row, 0) / (damping + curvature)
+        if place[row] == MIDDLE:
+            if unknown:
+                worst_score, worst_row = worst_kept(band, t, rule)
+                unknown = False
+            score = curvature * weight * weight
+            if score < worst_score or (score == worst_score and row > worst_row):
+                continue
+        margin += weight * values[entry]
+    return margin
+
+
+@lean_kernel
+def intercept_of(head: Head, t: int, rule: Rule) -> float:
+    """The intercept's weight: a feature that is always 1 and always kept."""
+    curvature = curvature_of(head.floats[SQUARE] + head.heard[2], rule.delta)
+    return float(-rule.rate * (head.floats[GRADIENT] + head.heard[1]) / (rule.drag * t + curvature))
+
+
+@lean_kernel
+def fits(batch: Batch, start: int, stop: int, found: I64, shard: Shard, slope: float) -> bool:
+    """Would every sum stay finite? Zero times anything infinite is not a number."""
+    own, others, values = shard.own, shard.others, batch.values
+    probe = 0.0
+    for entry in range(start, stop):
+        row = found[entry - start]
+        gradient = slope * values[entry]
+        square = gradient * gradient
+        if row >= 0:
+            gradient += sum_at(own, others, row, 0)
+            square += sum_at(own, others, row, 1)
+        probe += gradient * 0.0 + square * 0.0
+    return probe == 0.0
+
+
+@lean_kernel
+def know(row: int, shard: Shard, head: Head) -> None:
+    """Number a row that an own sample brought for the first time."""
+    own_row = head.counts[ROWS]
+    if len(shard.own_row) > 0:
+        if shard.own_row[row] >= 0:
+            return
+        shard.own_row[row] = own_row
+        shard.own_order[own_row] = row
+    shard.dirty[own_row >> CHUNK_BITS] = 1
+    head.counts[ROWS] = own_row + 1
+
+
+@lean_kernel
+def clear_row(row: int, shard: Shard, band: Band) -> None:
+    """Ready a row for a new name."""
+    shard.own[row, 0], shard.own[row, 1] = 0.0, 0.0
+    if len(shard.own_row) > 0:
+        shard.others[row, 0], shard.others[row, 1] = 0.0, 0.0
+        shard.own_row[row] = -1
+    band.place[row] = OUTSIDE
+
+
+@lean_kernel
+def add_names(
+    batch: Batch, start: int, stop: int, found: I64, words: Vocabulary, shard: Shard, band: Band, head: Head, rule: Rule
+) -> None:
+    """Give the new names of a sample their rows; past the limit they are ignored and counted."""
+    for entry in range(start, stop):
+        row = found[entry - start]
+        if row < 0:
+            length = batch.name_lengths[entry]
+            if words.size[0] >= rule.max_names or length > LONGEST_NAME:
+                head.counts[IGNORED] += 1
+                continue
+            row = add(words, batch.hashes[entry], batch.text, batch.name_starts[entry], length)
+            found[entry - start] = row
+            clear_row(row, shard, band)
+            know(row, shard, head)
+        elif len(shard.own_row) > 0:
+            know(row, shard, head)
+
+
+@lean_kernel
+def write(
+    batch: Batch, start: int, stop: int, found: I64, shard: Shard, band: Band, t: int, rule: Rule, slope: float
+) -> None:
+    """G += g, s2 += g^2 for each entry, and each row to its place at round t."""
+    own, others, own_row, dirty, values = shard.own, shard.others, shard.own_row, shard.dirty, batch.values
+    edges, place = band.edges, band.place
+    damping, end_damping = rule.drag * t, rule.drag * band.counts[HORIZON]
+    over = edge_now(edges, UPPER, damping) * rise_of(rule.drag)
+    under = edge_now(edges, LOWER, damping) / rise_of(rule.drag)
+    quiet, flat = quiet_of(edges), flat_of(edges, damping, end_damping)
+    for entry in range(start, stop):
+        row = found[entry - start]
+        if row < 0:
+            continue
+        gradient = slope * values[entry]
+        own[row, 0] += gradient
+        own[row, 1] += gradient * gradient
+        dirty[(own_row[row] if len(own_row) > 0 else row) >> CHUNK_BITS] = 1
+        pull = -rule.rate * sum_at(own, others, row, 0)
+        square = sum_at(own, others, row, 1)
+        if place[row] == OUTSIDE and is_quiet(pull, square, quiet, flat):
+            continue
+        curvature = curvature_of(square, rule.delta)
+        target = place_of(edges, row, pull, curvature, damping, end_damping, over, under)
+        if target == MIDDLE or target != place[row]:
+            move(band, row, pull, curvature, target, t, rule.drag)
+
+
+@lean_kernel
+def note_sums(start: int, stop: int, found: I64, shard: Shard, log: Log) -> None:
+    """Log the sums that a sample is about to overwrite."""
+    at = log.sizes[N_ENTRIES]
+    for entry in range(stop - start):
+        row = found[entry]
+        if row >= 0:
+            log.rows[at] = row
+            log.sums[at, 0], log.sums[at, 1] = shard.own[row, 0], shard.own[row, 1]
+            at += 1
+    log.sizes[N_ENTRIES] = at
+
+
+@lean_kernel
+def note_progress(head: Head, label: float, margin: float, loss: float, log: Log, logging: bool) -> None:
+    """Progressive metrics: predict +1 iff p > 0."""
+    positive = 1 if label > 0.0 else 0
+    head.counts[CORRECT] += (margin > 0.0) == (label > 0.0)
+    head.floats[LOSS] += loss
+    place = bin_of(margin)
+    head.histogram[positive, place] += 1
+    if logging:
+        log.bins[log.sizes[N_SAMPLES]] = positive * BINS + place
+        log.sizes[N_SAMPLES] += 1
+
+
+@lean_kernel
+def learn_sample(
+    batch: Batch, sample: int, words: Vocabulary, shard: Shard, band: Band, head: Head, rule: Rule,
+    log: Log, logging: bool, found: I64, margins: F64,
+) -> int:  # fmt: skip
+    """One round: predict, check, then write. Nothing is written unless the answer is LEARNT."""
+    start, stop = batch.samples[sample], batch.samples[sample + 1]
+    t = round_of(head)
+    if not is_current(band, t, rule):
+        return NEED_REBUILD
+    new, text = look_up(batch, start, stop, words, found)
+    if new > 0 and not has_room(words, min(new, max(rule.max_names - words.size[0], 0)), text):
+        return NEED_ROOM
+    margin = margin_of(batch, start, stop, found, shard, band, t, rule)
+    if rule.intercept:
+        margin += intercept_of(head, t, rule)
+    margins[sample] = margin
+    label = batch.labels[sample]
+    slope = batch.weights[sample] * slope_of(rule.loss, label, margin)
+    loss = loss_of(rule.loss, label, margin)
+    whole = math.isfinite(margin) and math.isfinite(head.floats[LOSS] + loss) and math.isfinite(slope)
+    if rule.intercept:
+        square = head.floats[SQUARE] + head.heard[2] + slope * slope
+        whole = whole and math.isfinite(square) and math.isfinite(head.floats[GRADIENT] + head.heard[1] + slope)
+    if not whole or not fits(batch, start, stop, found, shard, slope):
+        return REFUSED
+    if new > 0 or len(shard.own_row) > 0:
+        add_names(batch, start, stop, found, words, shard, band, head, rule)
+    note_progress(head, label, margin, loss, log, logging)
+    head.counts[SAMPLES] += 1
+    if slope != 0.0:
+        if logging:
+            note_sums(start, stop, found, shard, log)
+        if rule.intercept:
+            head.floats[GRADIENT] += slope
+            head.floats[SQUARE] += slope * slope
+        if t + 1 > band.counts[HORIZON]:
+            band.counts[STALE] = 1
+        write(batch, start, stop, found, shard, band, t + 1, rule, slope)
+    return LEARNT
+
+
+@lean_kernel
+def learn(
+    batch: Batch, words: Vocabulary, shard: Shard, band: Band, head: Head, rule: Rule,
+    log: Log, found: I64, margins: F64, refused: I64, cursor: I64,
+) -> int:  # fmt: skip
+    """Learn from the cursor on. DONE, or what is needed before the same call is made again.
+
+    refused[record] becomes the place in its record of the sample that would overflow.
+    """
+    while cursor[RECORD] < len(batch.records) - 1:
+        record = cursor[RECORD]
+        first, last = batch.records[record], batch.records[record + 1]
+        logging = last - first > 1
+        if logging and cursor[SAMPLE] == first:
+            begin_record(words, head, log)
+        while cursor[SAMPLE] < last:
+            outcome = learn_sample(
+                batch, cursor[SAMPLE], words, shard, band, head, rule, log, logging, found, margins
+            )  # fmt: skip
+            if outcome == LEARNT:
+                cursor[SAMPLE] += 1
+            elif outcome == REFUSED:
+                if logging:
+                    undo_record(words, shard, band, head, log)
+                refused[record] = cursor[SAMPLE] - first
+                cursor[SAMPLE] = last
+            else:
+                return outcome
+        cursor[RECORD] += 1
+    return DONE

@@ -1,0 +1,1 @@
+"""Learners that take samples as they arrive."""
