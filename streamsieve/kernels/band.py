@@ -455,9 +455,11 @@ def rebuild(band: Band, own: F64, others: F64, rows: int, t: int, rule: Rule) ->
     while True:
         look_ahead(band, t + band.counts[WINDOW] if rule.drag > 0.0 else FOREVER, rule.drag)
         middle = place_all(band, scores, own, others, t, rule)
-        if middle <= 4 * slack or rule.drag == 0.0 or band.counts[WINDOW] <= LEAST_WINDOW:
+        window = band.counts[WINDOW]
+        affordable = middle <= 4 * slack or middle * window <= 16 * rows  # against rebuilding every window
+        if affordable or rule.drag == 0.0 or window <= LEAST_WINDOW:
             break
-        band.counts[WINDOW] //= 2
+        band.counts[WINDOW] = window // 2
     if middle + SPARE > len(band.rows):
         band.counts[STALE] = 1
         return False

@@ -112,6 +112,8 @@ def undo_record(words: Vocabulary, shard: Shard, band: Band, head: Head, log: Lo
             shard.own_row[shard.own_order[own_row]] = -1
     copy_into(head.counts, log.counts)
     copy_into(head.floats, log.floats)
+    for row in range(log.sizes[N_NAMES], words.size[0]):
+        band.place[row] = OUTSIDE  # a row without a name is never anywhere else
     forget_after(words, log.sizes[N_NAMES])
     band.counts[STALE] = 1
 
@@ -179,6 +181,16 @@ def fits(batch: Batch, start: int, stop: int, found: I64, shard: Shard, slope: f
 
 
 @lean_kernel
+def head_fits(head: Head, margin: float, loss: float, slope: float, rule: Rule) -> bool:
+    """The same for what is not by row."""
+    finite = math.isfinite(margin) and math.isfinite(head.floats[LOSS] + loss) and math.isfinite(slope)
+    if not rule.intercept:
+        return finite
+    square = head.floats[SQUARE] + head.heard[2] + slope * slope
+    return finite and math.isfinite(square) and math.isfinite(head.floats[GRADIENT] + head.heard[1] + slope)
+
+
+@lean_kernel
 def know(row: int, shard: Shard, head: Head) -> None:
     """Number a row that an own sample brought for the first time."""
     own_row = head.counts[ROWS]
@@ -226,6 +238,8 @@ def write(
     batch: Batch, start: int, stop: int, found: I64, shard: Shard, band: Band, t: int, rule: Rule, slope: float
 ) -> None:
     """G += g, s2 += g^2 for each entry, and each row to its place at round t."""
+    if t > band.counts[HORIZON]:
+        band.counts[STALE] = 1
     own, others, own_row, dirty, values = shard.own, shard.others, shard.own_row, shard.dirty, batch.values
     edges, place = band.edges, band.place
     damping, end_damping = rule.drag * t, rule.drag * band.counts[HORIZON]
@@ -296,11 +310,7 @@ def learn_sample(
     label = batch.labels[sample]
     slope = batch.weights[sample] * slope_of(rule.loss, label, margin)
     loss = loss_of(rule.loss, label, margin)
-    whole = math.isfinite(margin) and math.isfinite(head.floats[LOSS] + loss) and math.isfinite(slope)
-    if rule.intercept:
-        square = head.floats[SQUARE] + head.heard[2] + slope * slope
-        whole = whole and math.isfinite(square) and math.isfinite(head.floats[GRADIENT] + head.heard[1] + slope)
-    if not whole or not fits(batch, start, stop, found, shard, slope):
+    if not head_fits(head, margin, loss, slope, rule) or not fits(batch, start, stop, found, shard, slope):
         return REFUSED
     if new > 0 or len(shard.own_row) > 0:
         add_names(batch, start, stop, found, words, shard, band, head, rule)
@@ -312,8 +322,6 @@ def learn_sample(
         if rule.intercept:
             head.floats[GRADIENT] += slope
             head.floats[SQUARE] += slope * slope
-        if t + 1 > band.counts[HORIZON]:
-            band.counts[STALE] = 1
         write(batch, start, stop, found, shard, band, t + 1, rule, slope)
     return LEARNT
 

@@ -10,11 +10,13 @@ from streamsieve.kernels.adaptive import Rule
 from streamsieve.kernels.band import REBUILDS, STALE, Band, is_current, kept_rows, new_band, rebuild, touch
 from streamsieve.kernels.dual_averaging import (
     DONE,
+    GRADIENT,
     IGNORED,
     NEED_ROOM,
     ROWS,
     SAMPLE,
     SAMPLES,
+    SQUARE,
     Head,
     Log,
     learn,
@@ -116,7 +118,7 @@ class BArda:
         if whole:
             self._peers.forget(peer)
         if chunks:
-            scalars = np.array([head.counts[SAMPLES], head.floats[1], head.floats[2]], np.float64)
+            scalars = np.array([head.counts[SAMPLES], head.floats[GRADIENT], head.floats[SQUARE]], np.float64)
             self._peers.hear(peer, decoded, scalars)
         self._fresh = False
 
