@@ -17,6 +17,7 @@ from streamsieve.kernels.kept import COUNT, Kept
 B_AMD, OFS, SOFS, IHT = range(4)  # methods
 WEIGHT, SECOND = GRADIENT, SQUARE  # of Head.floats: the intercept's two numbers
 FIXED = 2.0**40  # one, in the fixed point of `norm_of`
+LEAST_NORM = 1e-200  # no ball is as small
 NEW, IGNORED_NAME = -1, -2  # found: no row yet; none to be had
 
 
@@ -148,10 +149,18 @@ def is_outsider(row: int, kept: Kept) -> bool:
 
 
 @lean_kernel
+def fixed_square(part: float) -> tuple[int, int]:
+    """The square of a number up to 1, in whole units of 2^-40 and of 2^-80."""
+    units = part * part * FIXED
+    whole = math.floor(units)
+    return whole, math.floor((units - whole) * FIXED)
+
+
+@lean_kernel
 def norm_of(entries: int, found: I64, kept: Kept, rule: Rule, stage: Stage) -> float:
     """The Euclidean norm of all staged weights, the same to the bit in whatever order the kept ones lie.
 
-    Squares relative to the largest are added as whole numbers, in units of 2^-40 and what is left in those of 2^-80.
+    Squares relative to the largest are added as whole numbers.
     """
     most = abs(stage.intercept[0, 0]) if rule.intercept else 0.0
     for position in range(kept.counts[COUNT]):
@@ -159,21 +168,17 @@ def norm_of(entries: int, found: I64, kept: Kept, rule: Rule, stage: Stage) -> f
     for entry in range(entries):
         if is_outsider(found[entry], kept):
             most = max(most, abs(stage.touched[entry, 0]))
-    if most == 0.0:
-        return 0.0
-    high, low = 0, 0
-    for at in range(-1, kept.counts[COUNT] + entries):
-        if at < 0:
-            part = stage.intercept[0, 0] / most if rule.intercept else 0.0
-        elif at < kept.counts[COUNT]:
-            part = stage.held[at, 0] / most
-        else:
-            entry = at - kept.counts[COUNT]
-            part = stage.touched[entry, 0] / most if is_outsider(found[entry], kept) else 0.0
-        units = part * part * FIXED
-        whole = math.floor(units)
-        high += whole
-        low += math.floor((units - whole) * FIXED)
+    if most < LEAST_NORM:
+        return most
+    inverse = 1.0 / most
+    high, low = fixed_square(stage.intercept[0, 0] * inverse if rule.intercept else 0.0)
+    for position in range(kept.counts[COUNT]):
+        more, rest = fixed_square(stage.held[position, 0] * inverse)
+        high, low = high + more, low + rest
+    for entry in range(entries):
+        if is_outsider(found[entry], kept):
+            more, rest = fixed_square(stage.touched[entry, 0] * inverse)
+            high, low = high + more, low + rest
     return float(most * math.sqrt((high + low / FIXED) / FIXED))
 
 
