@@ -61,7 +61,7 @@ MOST_WHOLE = 2**31 - 1
 RATE = Param("eta", 0.5, strictly=True)
 DELTA = Param("delta", 0.01, strictly=True)
 SHRINKAGE = Param("lambda", 0.0)
-SMALL_RATE = Param("eta", 0.05, strictly=True)
+SMALL_RATE = Param("eta", 0.01, strictly=True)
 
 SAMPLE = "streamsieve.learners.sample_stream"
 
@@ -78,11 +78,11 @@ CATALOGUE: dict[str, Entry] = {
             sums=False,
         ),
         Entry(
-            "ofs", "sample", ("hinge",), (Param("eta", 0.2, strictly=True), Param("lambda", 0.01)),
+            "ofs", "sample", ("hinge",), (Param("eta", 0.2, strictly=True), Param("lambda", 0.001)),
             f"{SAMPLE}.ofs:Ofs", "Wang et al., Online Feature Selection and Its Applications", sums=False,
         ),
         Entry(
-            "sofs", "sample", ("hinge",), (Param("gamma", 1.0, strictly=True),),
+            "sofs", "sample", ("hinge",), (Param("gamma", 10.0, strictly=True),),
             f"{SAMPLE}.sofs:Sofs",
             "Wu et al., Large-Scale Online Feature Selection for Ultra-High Dimensional Sparse Data", sums=False,
         ),

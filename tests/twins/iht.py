@@ -6,7 +6,7 @@ from tests.twins.kept import NaiveKept, slope
 
 
 class NaiveIht(NaiveKept):
-    def __init__(self, budget, loss, intercept=False, eta=0.05, batch=1):
+    def __init__(self, budget, loss, intercept=False, eta=0.01, batch=1):
         super().__init__(budget, loss, intercept)
         self.eta, self.batch = eta, batch
 

@@ -6,7 +6,7 @@ from tests.twins.kept import NaiveKept
 
 
 class NaiveOfs(NaiveKept):
-    def __init__(self, budget, loss="hinge", intercept=False, eta=0.2, lam=0.01):
+    def __init__(self, budget, loss="hinge", intercept=False, eta=0.2, lam=0.001):
         super().__init__(budget, loss, intercept)
         self.eta, self.lam = eta, lam
 

@@ -8,7 +8,7 @@ from tests.twins.kept import NaiveKept
 class NaiveSofs(NaiveKept):
     """w is mu."""
 
-    def __init__(self, budget, loss="hinge", intercept=False, gamma=1.0):
+    def __init__(self, budget, loss="hinge", intercept=False, gamma=10.0):
         super().__init__(budget, loss, intercept)
         self.gamma = gamma
         self.S = np.ones(1)
