@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from streamsieve.errors import BadSpec
-from streamsieve.learners.catalogue import Entry, entry_of
+from streamsieve.learners.catalogue import LABELS, Entry, entry_of
 from streamsieve.limits import Limits
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -74,6 +74,11 @@ class Spec:
     def entry(self) -> Entry:
         """Its line in the catalogue."""
         return entry_of(self.algorithm)
+
+    @property
+    def labels(self) -> str:
+        """What labels its loss takes: binary, real or class."""
+        return LABELS[self.loss]
 
     def all_limits(self) -> Limits:
         """The defaults, with what this selector sets."""

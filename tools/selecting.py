@@ -86,7 +86,7 @@ def learnt(spec: Spec, args: argparse.Namespace) -> tuple[SampleLearner, Tally]:
     """The learner after all passes, and the accounts."""
     hash_key = secrets.token_bytes(16)  # results do not depend on it
     learner = make_learner(spec, hash_key, shared=False)
-    decoder = Decoder(spec.format, spec.entry.labels, spec.all_limits(), hash_key)
+    decoder = Decoder(spec.format, spec.labels, spec.all_limits(), hash_key)
     tally = Tally()
     rereadable = args.file != "-" and Path(args.file).is_file()
     with progress_bar(args.file) as bar:

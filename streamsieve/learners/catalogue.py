@@ -18,6 +18,7 @@ class Param(NamedTuple):
     default: float
     least: float = 0.0
     strictly: bool = False  # must be > least, not just >=
+    whole: bool = False
 
     def checked(self, value: object) -> float:
         """The value as a float; raises BadSpec that names it."""
@@ -29,16 +30,17 @@ class Param(NamedTuple):
             raise BadSpec(field, "must be finite")
         if number < self.least or (self.strictly and number == self.least):
             raise BadSpec(field, f"must be {'>' if self.strictly else '>='} {self.least:g}, not {number:g}")
+        if self.whole and not (number.is_integer() and number <= MOST_WHOLE):
+            raise BadSpec(field, f"must be a whole number of at most {MOST_WHOLE}, not {number:g}")
         return number
 
 
 class Entry(NamedTuple):
-    """One algorithm. `labels` is what its losses take: binary, real or class."""
+    """One algorithm."""
 
     name: str
     kind: str  # sample, feature or window
     losses: tuple[str, ...]  # the first is the default
-    labels: str
     params: tuple[Param, ...]
     learner: str  # module:class
     paper: str
@@ -51,9 +53,15 @@ class Entry(NamedTuple):
         return getattr(import_module(module), name)
 
 
+# What labels a loss takes: binary, real or class.
+LABELS = {"squared_hinge": "binary", "logistic": "binary", "hinge": "binary", "squared": "real"}
+
+MOST_WHOLE = 2**31 - 1
+
 RATE = Param("eta", 0.5, strictly=True)
 DELTA = Param("delta", 0.01, strictly=True)
 SHRINKAGE = Param("lambda", 0.0)
+SMALL_RATE = Param("eta", 0.01, strictly=True)
 
 SAMPLE = "streamsieve.learners.sample_stream"
 
@@ -61,8 +69,30 @@ CATALOGUE: dict[str, Entry] = {
     entry.name: entry
     for entry in (
         Entry(
-            "b-arda", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SHRINKAGE),
+            "b-arda", "sample", ("squared_hinge", "logistic"), (RATE, DELTA, SHRINKAGE),
             f"{SAMPLE}.b_arda:BArda", "Zhai et al., Online Feature Selection by Adaptive Sub-gradient Methods",
+        ),
+        Entry(
+            "b-amd", "sample", ("squared_hinge", "logistic"), (RATE, DELTA, SHRINKAGE),
+            f"{SAMPLE}.b_amd:BAmd", "Zhai et al., Online Feature Selection by Adaptive Sub-gradient Methods",
+            sums=False,
+        ),
+        Entry(
+            "ofs", "sample", ("hinge",), (Param("eta", 0.2, strictly=True), Param("lambda", 0.001)),
+            f"{SAMPLE}.ofs:Ofs", "Wang et al., Online Feature Selection and Its Applications", sums=False,
+        ),
+        Entry(
+            "sofs", "sample", ("hinge",), (Param("gamma", 10.0, strictly=True),),
+            f"{SAMPLE}.sofs:Sofs",
+            "Wu et al., Large-Scale Online Feature Selection for Ultra-High Dimensional Sparse Data", sums=False,
+        ),
+        Entry(
+            "iht", "sample", ("logistic", "squared"), (SMALL_RATE, Param("batch", 1, least=1, whole=True)),
+            f"{SAMPLE}.iht:Iht", "Aghazadeh et al., MISSION (the method it compares with)", sums=False,
+        ),
+        Entry(
+            "batch-iht", "sample", ("logistic", "squared"), (SMALL_RATE, Param("batch", 1000, least=1, whole=True)),
+            f"{SAMPLE}.iht:Iht", "Aghazadeh et al., MISSION (the method it compares with)", sums=False,
         ),
     )
 }  # fmt: skip

@@ -39,6 +39,12 @@ class Peers:
             total += self._peers[number].scalars
         return total
 
+    def each(self) -> list[Peer]:
+        """Every peer, in order of their numbers, with room for all our rows."""
+        for peer in self._peers.values():
+            peer.sums = at_least(peer.sums, self._rows.capacity)
+        return [self._peers[number] for number in sorted(self._peers)]
+
     def rows_known(self, number: int) -> int:
         """How many rows a peer has named so far."""
         return len(self._peers[number].places) if number in self._peers else 0
