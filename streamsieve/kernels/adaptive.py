@@ -15,11 +15,13 @@ from streamsieve.kernels.compiler import lean_kernel
 
 
 class Rule(NamedTuple):
-    """What the user chose: rate = eta, drag = lambda eta, budget = B."""
+    """What the user chose: rate = eta, drag = lambda eta, budget = B; truncates: keeps the B best, else l1 decides."""
 
     rate: float
     delta: float
     drag: float
+    l1: float
+    truncates: bool
     budget: int
     loss: int
     intercept: bool
@@ -37,6 +39,16 @@ def score_of(pull: float, curvature: float, damping: float) -> float:
     """H z^2."""
     weight = pull / (damping + curvature)
     return curvature * weight * weight
+
+
+@lean_kernel
+def sparse_weight(gradient: float, curvature: float, count: float, rule: Rule) -> float:
+    """l1-ARDA's w = -sign(G) (eta t / H) max(0, |G| / t - l1)."""
+    excess = abs(gradient) / count - rule.l1 if count > 0.0 else 0.0
+    if not excess > 0.0:
+        return 0.0
+    size = rule.rate * count / curvature * excess
+    return -size if gradient > 0.0 else size
 
 
 @lean_kernel

@@ -1,6 +1,7 @@
-"""B-ARDA's round, sample after sample over a batch (Zhai et al., algorithm 1, in closed form).
+"""B-ARDA's round, sample after sample over a batch (Zhai et al., algorithm 1, in closed form), and l1-ARDA's.
 
-gradients = sum g (G), squares = sum g^2 (s2), one pair a row. Everything a sample would write is checked first, so
+gradients = sum g (G), squares = sum g^2 (s2), one pair a row; the two differ only in the weights that follow from them
+(`Rule.truncates`), and l1-ARDA needs no band. Everything a sample would write is checked first, so
 that a sample whose sums overflow leaves no trace; a record of many samples keeps a log to be undone by.
 """
 
@@ -10,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from streamsieve.batch import F64, I32, I64, U8, Batch
-from streamsieve.kernels.adaptive import Rule, curvature_of, sum_at
+from streamsieve.kernels.adaptive import Rule, curvature_of, sparse_weight, sum_at
 from streamsieve.kernels.band import (
     HORIZON,
     LOWER,
@@ -100,11 +101,11 @@ def begin_record(words: Vocabulary, head: Head, log: Log) -> None:
 
 
 @lean_kernel
-def undo_record(words: Vocabulary, shard: Shard, band: Band, head: Head, log: Log) -> None:
+def undo_record(words: Vocabulary, shard: Shard, head: Head, log: Log) -> None:
     """Be as if the record had never come."""
     for entry in range(log.sizes[N_ENTRIES] - 1, -1, -1):
-        shard.own[log.rows[entry], 0] = log.sums[entry, 0]
-        shard.own[log.rows[entry], 1] = log.sums[entry, 1]
+        for column in range(shard.own.shape[1]):
+            shard.own[log.rows[entry], column] = log.sums[entry, column]
     for sample in range(log.sizes[N_SAMPLES]):
         head.histogram[log.bins[sample] // BINS, log.bins[sample] % BINS] -= 1
     if len(shard.own_row) > 0:
@@ -113,7 +114,6 @@ def undo_record(words: Vocabulary, shard: Shard, band: Band, head: Head, log: Lo
     copy_into(head.counts, log.counts)
     copy_into(head.floats, log.floats)
     forget_after(words, log.sizes[N_NAMES])
-    band.counts[STALE] = 1
 
 
 @lean_kernel
@@ -156,6 +156,19 @@ def margin_of(batch: Batch, start: int, stop: int, found: I64, shard: Shard, ban
 
 
 @lean_kernel
+def sparse_margin(batch: Batch, start: int, stop: int, found: I64, shard: Shard, t: int, rule: Rule) -> float:
+    """p = w.x over all features of l1-ARDA, in the entries' order."""
+    own, others, values = shard.own, shard.others, batch.values
+    margin = 0.0
+    for entry in range(start, stop):
+        row = found[entry - start]
+        if row >= 0:
+            curvature = curvature_of(sum_at(own, others, row, 1), rule.delta)
+            margin += sparse_weight(sum_at(own, others, row, 0), curvature, t, rule) * values[entry]
+    return margin
+
+
+@lean_kernel
 def intercept_of(head: Head, t: int, rule: Rule) -> float:
     """The intercept's weight: a feature that is always 1 and always kept."""
     curvature = curvature_of(head.floats[SQUARE] + head.heard[2], rule.delta)
@@ -192,18 +205,21 @@ def know(row: int, shard: Shard, head: Head) -> None:
 
 
 @lean_kernel
-def clear_row(row: int, shard: Shard, band: Band) -> None:
-    """Ready a row for a new name."""
-    shard.own[row, 0], shard.own[row, 1] = 0.0, 0.0
+def clear_row(row: int, shard: Shard, place: U8) -> None:
+    """Ready a row for a new name; where no band is needed, `place` is empty."""
+    for column in range(shard.own.shape[1]):
+        shard.own[row, column] = 0.0
     if len(shard.own_row) > 0:
-        shard.others[row, 0], shard.others[row, 1] = 0.0, 0.0
+        for column in range(shard.own.shape[1]):
+            shard.others[row, column] = 0.0
         shard.own_row[row] = -1
-    band.place[row] = OUTSIDE
+    if len(place) > 0:
+        place[row] = OUTSIDE
 
 
 @lean_kernel
 def add_names(
-    batch: Batch, start: int, stop: int, found: I64, words: Vocabulary, shard: Shard, band: Band, head: Head, rule: Rule
+    batch: Batch, start: int, stop: int, found: I64, words: Vocabulary, shard: Shard, place: U8, head: Head, rule: Rule
 ) -> None:
     """Give the new names of a sample their rows; past the limit they are ignored and counted."""
     for entry in range(start, stop):
@@ -215,10 +231,23 @@ def add_names(
                 continue
             row = add(words, batch.hashes[entry], batch.text, batch.name_starts[entry], length)
             found[entry - start] = row
-            clear_row(row, shard, band)
+            clear_row(row, shard, place)
             know(row, shard, head)
         elif len(shard.own_row) > 0:
             know(row, shard, head)
+
+
+@lean_kernel
+def add_up(batch: Batch, start: int, stop: int, found: I64, shard: Shard, slope: float) -> None:
+    """G += g, s2 += g^2 for each entry."""
+    own, own_row, dirty, values = shard.own, shard.own_row, shard.dirty, batch.values
+    for entry in range(start, stop):
+        row = found[entry - start]
+        if row >= 0:
+            gradient = slope * values[entry]
+            own[row, 0] += gradient
+            own[row, 1] += gradient * gradient
+            dirty[(own_row[row] if len(own_row) > 0 else row) >> CHUNK_BITS] = 1
 
 
 @lean_kernel
@@ -258,7 +287,8 @@ def note_sums(start: int, stop: int, found: I64, shard: Shard, log: Log) -> None
         row = found[entry]
         if row >= 0:
             log.rows[at] = row
-            log.sums[at, 0], log.sums[at, 1] = shard.own[row, 0], shard.own[row, 1]
+            for column in range(shard.own.shape[1]):
+                log.sums[at, column] = shard.own[row, column]
             at += 1
     log.sizes[N_ENTRIES] = at
 
@@ -284,12 +314,15 @@ def learn_sample(
     """One round: predict, check, then write. Nothing is written unless the answer is LEARNT."""
     start, stop = batch.samples[sample], batch.samples[sample + 1]
     t = round_of(head)
-    if not is_current(band, t, rule):
+    if rule.truncates and not is_current(band, t, rule):
         return NEED_REBUILD
     new, text = look_up(batch, start, stop, words, found)
     if new > 0 and not has_room(words, min(new, max(rule.max_names - words.size[0], 0)), text):
         return NEED_ROOM
-    margin = margin_of(batch, start, stop, found, shard, band, t, rule)
+    if rule.truncates:
+        margin = margin_of(batch, start, stop, found, shard, band, t, rule)
+    else:
+        margin = sparse_margin(batch, start, stop, found, shard, t, rule)
     if rule.intercept:
         margin += intercept_of(head, t, rule)
     margins[sample] = margin
@@ -303,7 +336,7 @@ def learn_sample(
     if not whole or not fits(batch, start, stop, found, shard, slope):
         return REFUSED
     if new > 0 or len(shard.own_row) > 0:
-        add_names(batch, start, stop, found, words, shard, band, head, rule)
+        add_names(batch, start, stop, found, words, shard, band.place, head, rule)
     note_progress(head, label, margin, loss, log, logging)
     head.counts[SAMPLES] += 1
     if slope != 0.0:
@@ -312,9 +345,12 @@ def learn_sample(
         if rule.intercept:
             head.floats[GRADIENT] += slope
             head.floats[SQUARE] += slope * slope
-        if t + 1 > band.counts[HORIZON]:
-            band.counts[STALE] = 1
-        write(batch, start, stop, found, shard, band, t + 1, rule, slope)
+        if rule.truncates:
+            if t + 1 > band.counts[HORIZON]:
+                band.counts[STALE] = 1
+            write(batch, start, stop, found, shard, band, t + 1, rule, slope)
+        else:
+            add_up(batch, start, stop, found, shard, slope)
     return LEARNT
 
 
@@ -341,7 +377,8 @@ def learn(
                 cursor[SAMPLE] += 1
             elif outcome == REFUSED:
                 if logging:
-                    undo_record(words, shard, band, head, log)
+                    undo_record(words, shard, head, log)
+                    band.counts[STALE] = 1
                 refused[record] = cursor[SAMPLE] - first
                 cursor[SAMPLE] = last
             else:

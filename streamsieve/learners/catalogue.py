@@ -55,6 +55,8 @@ RATE = Param("eta", 0.5, strictly=True)
 DELTA = Param("delta", 0.01, strictly=True)
 SHRINKAGE = Param("lambda", 0.0)
 
+SPARSITY = Param("l1", 0.001)
+
 SAMPLE = "streamsieve.learners.sample_stream"
 
 CATALOGUE: dict[str, Entry] = {
@@ -63,6 +65,15 @@ CATALOGUE: dict[str, Entry] = {
         Entry(
             "b-arda", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SHRINKAGE),
             f"{SAMPLE}.b_arda:BArda", "Zhai et al., Online Feature Selection by Adaptive Sub-gradient Methods",
+        ),
+        Entry(
+            "l1-arda", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SPARSITY),
+            f"{SAMPLE}.l1_arda:L1Arda", "Duchi, Hazan and Singer, Adaptive Subgradient Methods (dual averaging)",
+        ),
+        Entry(
+            "ada-fobos", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SPARSITY),
+            f"{SAMPLE}.ada_fobos:AdaFobos", "Duchi, Hazan and Singer, Adaptive Subgradient Methods (forward-backward)",
+            sums=False,
         ),
     )
 }  # fmt: skip

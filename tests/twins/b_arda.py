@@ -28,7 +28,7 @@ class NaiveBArda:
         for name, value in x.items():
             p += self.w[self.row[name]] * value
         p += self.intercept_w
-        slope = weight * self.slope(y, p)
+        slope = weight * slope_of(self.loss, y, p)
         for name, value in x.items():
             g = slope * value
             self.G[self.row[name]] += g
@@ -39,13 +39,6 @@ class NaiveBArda:
         self.t += 1
         self.choose()
         return p
-
-    def slope(self, y, p):
-        if self.loss == "squared_hinge":
-            return -2 * y * (1 - y * p) if y * p < 1 else 0.0
-        if y * p > 0:
-            return -y * (math.exp(-y * p) / (1 + math.exp(-y * p)))
-        return -y * (1 / (1 + math.exp(y * p)))
 
     def choose(self):
         H = self.delta + np.sqrt(self.s2)
@@ -62,3 +55,11 @@ class NaiveBArda:
         names = list(self.row)
         kept = [row for row in np.lexsort((np.arange(len(self.w)), -self.score)) if self.w[row] != 0]
         return [(names[row], float(self.w[row]), float(self.score[row])) for row in kept]
+
+
+def slope_of(loss, y, p):
+    if loss == "squared_hinge":
+        return -2 * y * (1 - y * p) if y * p < 1 else 0.0
+    if y * p > 0:
+        return -y * (math.exp(-y * p) / (1 + math.exp(-y * p)))
+    return -y * (1 / (1 + math.exp(y * p)))

@@ -38,6 +38,12 @@ class Peers:
             total += self._peers[number].scalars
         return total
 
+    def each(self) -> list[tuple[F64, F64]]:
+        """Scalars, and sums by our rows, of each peer in order of their numbers."""
+        for peer in self._peers.values():
+            peer.sums = at_least(peer.sums, self._rows.capacity)
+        return [(self._peers[number].scalars, self._peers[number].sums) for number in sorted(self._peers)]
+
     def rows_known(self, number: int) -> int:
         """How many rows a peer has named so far."""
         return len(self._peers[number].places) if number in self._peers else 0
@@ -64,10 +70,8 @@ class Peers:
         """Bring the totals of changed rows up to date; which rows those are."""
         rows = np.flatnonzero(self._changed)
         total = np.zeros((len(rows), self._rows.width))
-        for number in sorted(self._peers):
-            peer = self._peers[number]
-            peer.sums = at_least(peer.sums, self._rows.capacity)
-            total += peer.sums[rows]
+        for _, sums in self.each():
+            total += sums[rows]
         self._rows.shard.others[rows] = total
         self._changed[rows] = False
         return rows
