@@ -65,10 +65,12 @@ CATALOGUE: dict[str, Entry] = {
         Entry(
             "b-arda", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SHRINKAGE),
             f"{SAMPLE}.b_arda:BArda", "Zhai et al., Online Feature Selection by Adaptive Sub-gradient Methods",
+            forgets=True,
         ),
         Entry(
             "l1-arda", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SPARSITY),
             f"{SAMPLE}.l1_arda:L1Arda", "Duchi, Hazan and Singer, Adaptive Subgradient Methods (dual averaging)",
+            forgets=True,
         ),
         Entry(
             "ada-fobos", "sample", ("squared_hinge", "logistic"), "binary", (RATE, DELTA, SPARSITY),

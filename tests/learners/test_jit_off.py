@@ -24,9 +24,18 @@ def digest(algorithm, **fields):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("algorithm", ["l1-arda", "ada-fobos"])
-def test_compiled_and_interpreted_agree_to_the_bit(algorithm, loss):
-    fields = {"loss": loss, "intercept": True}
+@pytest.mark.parametrize(
+    ("algorithm", "fields"),
+    [
+        ("l1-arda", {}),
+        ("ada-fobos", {}),
+        ("l1-arda", {"half_life": 2.5}),
+        ("b-arda", {"half_life": 2.5, "params": {"lambda": 0.01}}),
+    ],
+    ids=["l1-arda", "ada-fobos", "l1-arda-forgetting", "b-arda-forgetting"],
+)
+def test_compiled_and_interpreted_agree_to_the_bit(algorithm, fields, loss):
+    fields = {**fields, "loss": loss, "intercept": True}
     off = subprocess.run(
         [sys.executable, "-c", DIGEST.format(algorithm=algorithm, fields=fields)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=True,

@@ -7,9 +7,10 @@ import numpy as np
 
 
 class NaiveBArda:
-    def __init__(self, budget, eta, delta, lam, loss="squared_hinge", intercept=False):
+    def __init__(self, budget, eta, delta, lam, loss="squared_hinge", intercept=False, half_life=None):
         self.budget, self.eta, self.delta, self.lam = budget, eta, delta, lam
         self.loss, self.intercept = loss, intercept
+        self.rho = 2 ** (-1 / half_life) if half_life else 1.0
         self.t = 0
         self.row: dict[str, int] = {}
         self.G = np.zeros(0)
@@ -29,6 +30,11 @@ class NaiveBArda:
             p += self.w[self.row[name]] * value
         p += self.intercept_w
         slope = weight * slope_of(self.loss, y, p)
+        self.t = self.rho * self.t + 1
+        self.G *= self.rho
+        self.s2 *= self.rho
+        self.intercept_G *= self.rho
+        self.intercept_s2 *= self.rho
         for name, value in x.items():
             g = slope * value
             self.G[self.row[name]] += g
@@ -36,7 +42,6 @@ class NaiveBArda:
         if self.intercept:
             self.intercept_G += slope
             self.intercept_s2 += slope * slope
-        self.t += 1
         self.choose()
         return p
 

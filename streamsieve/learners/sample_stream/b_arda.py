@@ -1,30 +1,33 @@
 """B-ARDA: adaptive regularised dual averaging that keeps the B best features, exactly."""
 
+import math
+
 import numpy as np
 
 from streamsieve.batch import F64, I64, Batch
+from streamsieve.kernels.adaptive import moment_at, swell_of
 from streamsieve.kernels.band import REBUILDS, STALE, Band, is_current, kept_rows, new_band, rebuild, touch
-from streamsieve.kernels.dual_averaging import NEED_REBUILD, learn, round_of
-from streamsieve.learners.sample_stream.row_learner import RowLearner, Work
+from streamsieve.kernels.dual_averaging import NEED_REBUILD, learn
+from streamsieve.learners.sample_stream.gradient_sums import GradientSums
+from streamsieve.learners.sample_stream.row_learner import Work
 from streamsieve.learners.sample_stream.rows import enlarged
 from streamsieve.selection import Selection
 from streamsieve.spec import Spec
 
-WIDTH = 2  # gradients, squares
 
-
-class BArda(RowLearner):
+class BArda(GradientSums):
     """Sums of gradients (G) and of squared gradients (s2) by feature; weights and scores follow from them and t."""
 
     def __init__(self, spec: Spec, hash_key: bytes, shared: bool = False) -> None:
-        super().__init__(spec, WIDTH, hash_key, shared)
+        super().__init__(spec, hash_key, shared)
         self._band: Band = new_band(self._rows.capacity)
 
     def selection(self) -> Selection:
         """The features kept now, from this shard plus its peers as last heard."""
         self._take_in_heard()
-        self._be_current()
-        kept = kept_rows(self._band, self._rows.size, round_of(self._head), self._rule)
+        if not is_current(self._band, self._round, self._rule, self._clock):
+            self._rebuild()
+        kept = kept_rows(self._band, self._rows.size, self._round, self._rule, self._clock)
         weights, scores = self._weigh(kept)
         order = np.lexsort((kept, -scores))
         return Selection(self._rows.names_of(kept[order]), weights[order], scores[order])
@@ -45,14 +48,14 @@ class BArda(RowLearner):
 
     def _weigh(self, rows: I64) -> tuple[F64, F64]:
         """z and H z^2, by the same operations as the kernel's."""
-        sums = self._rows.sums_of(rows)
-        curvatures = self._rule.delta + np.sqrt(sums[:, 1])
-        weights = -self._rule.rate * sums[:, 0] / (self._rule.drag * round_of(self._head) + curvatures)
-        return weights, curvatures * weights * weights
+        sums, moment = self._rows.sums_of(rows), moment_at(self._clock, self._round)
+        swell, roots = swell_of(self._clock, self._round), np.sqrt(sums[:, 1])
+        weights = -self._rule.rate * sums[:, 0] / (moment.reach + roots)
+        return weights / swell, (moment.delta + roots) * weights * weights / math.pow(swell, 3)
 
     def _widen_middle(self) -> None:
         room = 2 * len(self._band.rows)
-        wider = new_band(0, room)._replace(place=self._band.place, edges=self._band.edges)
+        wider = new_band(0, room)._replace(place=self._band.place, edges=self._band.edges, ahead=self._band.ahead)
         wider.counts[:] = self._band.counts
         self._band = wider
 
@@ -62,25 +65,16 @@ class BArda(RowLearner):
             place = enlarged(self._band.place, self._rows.capacity, len(self._band.place))
             self._band = self._band._replace(place=place)
 
-    def _take_in_heard(self) -> None:
-        """Bring totals and kept set up to date with what peers said since the last time."""
-        if self._fresh:
-            return
-        before = round_of(self._head)
-        self._follow_capacity()
-        rows = self._peers.refresh()
-        self._head.heard[:] = self._peers.scalars()
-        t = round_of(self._head)
-        if t < before or not is_current(self._band, t, self._rule):
-            self._band.counts[STALE] = 1
-        touch(self._band, rows, self._rows.shard.own, self._rows.shard.others, t, self._rule)
-        self._fresh = True
+    def _follow(self, rows: I64, before: int) -> None:
+        own, others, t = self._rows.shard.own, self._rows.shard.others, self._round
+        if t < before or not is_current(self._band, t, self._rule, self._clock):
+            self._doubt()
+        touch(self._band, rows, own, others, t, self._rule, self._clock)
 
-    def _be_current(self) -> None:
-        if not is_current(self._band, round_of(self._head), self._rule):
-            self._rebuild()
+    def _doubt(self) -> None:
+        self._band.counts[STALE] = 1
 
     def _rebuild(self) -> None:
-        own, others, t = self._rows.shard.own, self._rows.shard.others, round_of(self._head)
-        while not rebuild(self._band, own, others, self._rows.size, t, self._rule):
+        own, others, rows = self._rows.shard.own, self._rows.shard.others, self._rows.size
+        while not rebuild(self._band, own, others, rows, self._round, self._rule, self._clock):
             self._widen_middle()

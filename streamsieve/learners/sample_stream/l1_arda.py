@@ -3,20 +3,20 @@
 import numpy as np
 
 from streamsieve.batch import F64, Batch
+from streamsieve.kernels.adaptive import count_of, swell_of
 from streamsieve.kernels.band import Band, new_band
-from streamsieve.kernels.dual_averaging import learn, round_of
-from streamsieve.learners.sample_stream.row_learner import RowLearner, Work
+from streamsieve.kernels.dual_averaging import learn
+from streamsieve.learners.sample_stream.gradient_sums import GradientSums
+from streamsieve.learners.sample_stream.row_learner import Work
 from streamsieve.selection import Selection
 from streamsieve.spec import Spec
 
-WIDTH = 2  # gradients, squares
 
-
-class L1Arda(RowLearner):
+class L1Arda(GradientSums):
     """The same sums as B-ARDA's; weights follow from them, t and l1. The budget caps what is served."""
 
     def __init__(self, spec: Spec, hash_key: bytes, shared: bool = False) -> None:
-        super().__init__(spec, WIDTH, hash_key, shared)
+        super().__init__(spec, hash_key, shared)
         self._no_band: Band = new_band(0, 0)
 
     def selection(self) -> Selection:
@@ -29,16 +29,11 @@ class L1Arda(RowLearner):
 
     def _weights(self) -> F64:
         """The weight of each row, by the same operations as the kernel's."""
-        rule, count = self._rule, float(round_of(self._head))
+        rule, count, swell = self._rule, count_of(self._clock, self._round), swell_of(self._clock, self._round)
         if count == 0.0:
             return np.zeros(self._rows.size)
         sums = self._rows.sums_of(np.arange(self._rows.size))
-        curvatures = rule.delta + np.sqrt(sums[:, 1])
-        excess = np.maximum(np.abs(sums[:, 0]) / count - rule.l1, 0.0)
-        return -np.sign(sums[:, 0]) * (rule.rate * count / curvatures * excess)
-
-    def _take_in_heard(self) -> None:
-        if not self._fresh:
-            self._peers.refresh()
-            self._head.heard[:] = self._peers.scalars()
-            self._fresh = True
+        gradients = sums[:, 0] / (swell * swell)
+        curvatures = rule.delta + np.sqrt(sums[:, 1]) / swell
+        excess = np.maximum(np.abs(gradients) / count - rule.l1, 0.0)
+        return -np.sign(gradients) * (rule.rate * count / curvatures * excess)

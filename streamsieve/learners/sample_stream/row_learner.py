@@ -1,5 +1,6 @@
 """What learners of named rows have in common: feeding a kernel batch by batch, and speaking in chunks."""
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 from streamsieve.batch import F64, I32, I64, Batch
 from streamsieve.errors import CorruptState
 from streamsieve.kernels.adaptive import Rule
+from streamsieve.kernels.band import FOREVER
 from streamsieve.kernels.dual_averaging import DONE, IGNORED, NEED_ROOM, ROWS, SAMPLE, SAMPLES, Head, Log
 from streamsieve.kernels.losses import LOSS_CODES
 from streamsieve.learners.protocol import Chunks
@@ -17,6 +19,8 @@ from streamsieve.learners.sample_stream.row_chunks import RowChunks, decode_rows
 from streamsieve.learners.sample_stream.rows import Rows
 from streamsieve.selection import Outcome, Progress, Selection
 from streamsieve.spec import Spec
+
+SCALE_BITS = 64  # half-lives after which the scale of the sums begins anew
 
 
 class Work(NamedTuple):
@@ -169,6 +173,8 @@ def rule_of(spec: Spec) -> Rule:
         loss=LOSS_CODES[spec.loss],
         intercept=spec.intercept,
         max_names=spec.all_limits().max_names,
+        fade=math.log(2.0) / spec.half_life if spec.half_life else 0.0,
+        period=min(round(SCALE_BITS * spec.half_life), FOREVER) if spec.half_life else 0,
     )
 
 
@@ -199,8 +205,9 @@ def new_log(batch: Batch, width: int) -> Log:
     samples = np.diff(batch.records)[many]
     length, count = int(entries.max(initial=0)), int(samples.max(initial=0))
     rows: I32 = np.empty(length, np.int32)
-    sizes, bins = np.zeros(3, np.int64), np.empty(count, np.int64)
-    return Log(rows, np.empty((length, width)), bins, np.zeros(4, np.int64), np.zeros(3), sizes)
+    sizes, bins = np.zeros(4, np.int64), np.empty(count, np.int64)
+    sums, unscaled = np.empty((length, width)), np.empty((0, width))
+    return Log(rows, sums, bins, np.zeros(4, np.int64), np.zeros(3), sizes, unscaled)
 
 
 def writable(batch: Batch) -> Batch:

@@ -95,6 +95,12 @@ class Rows:
         own = self.shard.own[rows]
         return own + self.shard.others[rows] if self.shared else own
 
+    def scale(self, factor: float, own_rows: int) -> None:
+        """Multiply all sums, own and heard."""
+        self.shard.own[: self.size] *= factor
+        self.shard.others[: self.size] *= factor
+        self.shard.dirty[: chunk_count(own_rows)] = 1
+
     def know(self, names: NameChunk) -> I32:
         """The rows of some names, new ones added and zeroed; -1 for those past max_names."""
         hashes = hash_names(names.text, names.starts, names.lengths, self._key)
