@@ -6,11 +6,15 @@ from streamsieve.batch import F64
 
 
 class Selection(NamedTuple):
-    """Selected features, best first: ties by larger score, then first seen. Weights are never zero."""
+    """Selected features, best first: ties by larger score, then first seen. Weights are never zero.
+
+    `nonzero` is how many weights the model has where the budget caps only what is served; else None.
+    """
 
     names: list[str]
     weights: F64
     scores: F64
+    nonzero: int | None = None
 
 
 class Progress(NamedTuple):

@@ -152,8 +152,8 @@ def _half_life(value: object, entry: Entry) -> float | None:
         return None
     if not entry.forgets:
         raise BadSpec("half_life", f"{entry.name} does not forget; leave it out")
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
-        raise BadSpec("half_life", "must be a finite number of samples > 0")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1 <= value <= sys.float_info.max:
+        raise BadSpec("half_life", "must be a finite number of samples, at least 1")
     return float(value)
 
 

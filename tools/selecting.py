@@ -108,6 +108,7 @@ def _result(spec: Spec, learner: SampleLearner, tally: Tally) -> dict[str, Any]:
         "applied": tally.applied,
         "rejected": tally.rejected,
         "samples": progress.samples,
+        **({} if selection.nonzero is None else {"nonzero": selection.nonzero}),
         "progressive": {"accuracy": progress.accuracy, "loss": progress.loss, "auc": progress.auc},
         "features": [
             {"rank": rank, "feature": name, "weight": weight, "score": score}

@@ -63,6 +63,8 @@ DELTA = Param("delta", 0.01, strictly=True)
 SHRINKAGE = Param("lambda", 0.0)
 SMALL_RATE = Param("eta", 0.01, strictly=True)
 
+SPARSITY = Param("l1", 0.001)
+
 SAMPLE = "streamsieve.learners.sample_stream"
 
 CATALOGUE: dict[str, Entry] = {
@@ -71,6 +73,17 @@ CATALOGUE: dict[str, Entry] = {
         Entry(
             "b-arda", "sample", ("squared_hinge", "logistic"), (RATE, DELTA, SHRINKAGE),
             f"{SAMPLE}.b_arda:BArda", "Zhai et al., Online Feature Selection by Adaptive Sub-gradient Methods",
+            forgets=True,
+        ),
+        Entry(
+            "l1-arda", "sample", ("squared_hinge", "logistic"), (RATE, DELTA, SPARSITY),
+            f"{SAMPLE}.l1_arda:L1Arda", "Duchi, Hazan and Singer, Adaptive Subgradient Methods (dual averaging)",
+            forgets=True,
+        ),
+        Entry(
+            "ada-fobos", "sample", ("squared_hinge", "logistic"), (RATE, DELTA, SPARSITY),
+            f"{SAMPLE}.ada_fobos:AdaFobos", "Duchi, Hazan and Singer, Adaptive Subgradient Methods (forward-backward)",
+            sums=False,
         ),
         Entry(
             "b-amd", "sample", ("squared_hinge", "logistic"), (RATE, DELTA, SHRINKAGE),

@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamsieve.batch import F64, I32, I64, Batch
+from streamsieve.batch import F64, I64, Batch
 from streamsieve.errors import CorruptState
-from streamsieve.kernels.dual_averaging import DONE, IGNORED, NEED_ROOM, ROWS, SAMPLE, SAMPLES, Head, Log
+from streamsieve.kernels.dual_averaging import DONE, IGNORED, NEED_ROOM, ROWS, SAMPLE, SAMPLES, Head
 from streamsieve.kernels.keeping import SECOND, WEIGHT, Rule, Stage, first_second
 from streamsieve.kernels.kept import COUNT, STALE, Kept, new_kept
 from streamsieve.kernels.kept_round import learn, refill
 from streamsieve.kernels.losses import LOSS_CODES
 from streamsieve.learners.protocol import Chunks
-from streamsieve.learners.sample_stream.b_arda import overflows, widest, writable
 from streamsieve.learners.sample_stream.b_arda_head import decode_head, encode_head, new_head, progress_of
 from streamsieve.learners.sample_stream.merging import Heard, Merging
 from streamsieve.learners.sample_stream.peers import check_heard
 from streamsieve.learners.sample_stream.row_chunks import RowChunks, decode_rows
+from streamsieve.learners.sample_stream.row_learner import new_log, overflows, widest, writable
 from streamsieve.learners.sample_stream.rows import Rows, enlarged
 from streamsieve.selection import Outcome, Progress, Selection
 from streamsieve.spec import Spec
@@ -68,7 +68,7 @@ class KeptLearner(ABC):
         batch = writable(batch)
         ignored = int(self._head.counts[IGNORED])
         widest_sample = widest(batch.samples)
-        log, found = new_log(batch, 0, self._rows.width), np.empty(widest_sample, np.int64)
+        log, found = new_log(batch, self._rows.width), np.empty(widest_sample, np.int64)
         stage = self._new_stage(widest_sample)
         refused, cursor = np.full(batch.record_count, -1, np.int64), np.zeros(2, np.int64)
         cursor[SAMPLE] = batch.records[0]
@@ -84,7 +84,7 @@ class KeptLearner(ABC):
                 self._make_room(batch, int(cursor[SAMPLE]))
                 stage = self._new_stage(widest_sample)
             else:
-                log = new_log(batch, 2 * int(self._kept.counts[COUNT]), self._rows.width)
+                log = new_log(batch, self._rows.width, 2 * int(self._kept.counts[COUNT]))
         self._head_dirty |= batch.sample_count > 0
         return Outcome(overflows(refused), int(self._head.counts[IGNORED]) - ignored)
 
@@ -221,14 +221,3 @@ def served(ranking: Ranking, best: I64, order: I64, names: list[str]) -> Selecti
     weights, scores = ranking.weights[best], ranking.scores[best]
     sorted_ = np.lexsort((order[best], -scores))
     return Selection([names[place] for place in sorted_], weights[sorted_], scores[sorted_])
-
-
-def new_log(batch: Batch, kept: int, width: int) -> Log:
-    """A log as long as the longest record of many samples needs, with so many rows kept before it."""
-    many = np.diff(batch.records) > 1
-    entries = np.diff(batch.samples[batch.records])[many]
-    samples = np.diff(batch.records)[many]
-    length, count = kept + int(entries.max(initial=0)), int(samples.max(initial=0))
-    rows: I32 = np.empty(length, np.int32)
-    sizes, bins = np.zeros(3, np.int64), np.empty(count, np.int64)
-    return Log(rows, np.empty((length, width)), bins, np.zeros(4, np.int64), np.zeros(3), sizes)

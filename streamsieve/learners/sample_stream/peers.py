@@ -71,9 +71,7 @@ class Peers:
         """Bring the totals of changed rows up to date; which rows those are."""
         rows = np.flatnonzero(self._changed)
         total = np.zeros((len(rows), self._rows.width))
-        for number in sorted(self._peers):
-            peer = self._peers[number]
-            peer.sums = at_least(peer.sums, self._rows.capacity)
+        for peer in self.each():
             total += peer.sums[rows]
         self._rows.shard.others[rows] = total
         self._changed[rows] = 0
