@@ -65,8 +65,8 @@ def measure(batch: Batch, shrinkage: float, loss: str) -> None:
     print(
         f"b-arda {loss:14} lambda {shrinkage:<6g} {batch.sample_count / seconds:12,.0f} samples/s "
         f"{len(batch.values) / seconds / 1e6:7.1f} million values/s   "
-        f"names {len(np.unique(batch.hashes)):,}  rebuilds {learner.rebuilds}  accuracy {progress.accuracy:.3f}"
-        , learner._band.counts
+        f"names {len(np.unique(batch.hashes)):,}  rebuilds {learner.rebuilds}  accuracy {progress.accuracy:.3f}",
+        learner._band.counts,
     )
 
 

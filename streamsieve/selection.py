@@ -6,11 +6,15 @@ from streamsieve.batch import F64
 
 
 class Selection(NamedTuple):
-    """Selected features, best first: ties by larger score, then first seen. Weights are never zero."""
+    """Selected features, best first: ties by larger score, then first seen. Weights are never zero.
+
+    With several classes a weight is that of the class where it is largest in size, and `classes` gives all of them.
+    """
 
     names: list[str]
     weights: F64
     scores: F64
+    classes: list[dict[str, float]] | None = None
 
 
 class Progress(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from streamsieve.errors import BadSpec
-from streamsieve.learners.catalogue import Entry, entry_of
+from streamsieve.learners.catalogue import LABELS, Entry, entry_of
 from streamsieve.limits import Limits
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -75,6 +75,11 @@ class Spec:
         """Its line in the catalogue."""
         return entry_of(self.algorithm)
 
+    @property
+    def labels(self) -> str:
+        """What its loss takes as labels: binary, real or class."""
+        return LABELS[self.loss]
+
     def all_limits(self) -> Limits:
         """The defaults, with what this selector sets."""
         whole = {name: type(getattr(Limits(), name))(value) for name, value in self.limits.items()}
@@ -139,7 +144,8 @@ def _params(given: object, entry: Entry) -> dict[str, float]:
     for name in given:
         if name not in known:
             raise BadSpec(f"params.{name}", f"{entry.name} has no such parameter; known: {', '.join(known)}")
-    return {name: param.checked(given.get(name, param.default)) for name, param in known.items()}
+    wanted = {name: given.get(name, param.default) for name, param in known.items()}
+    return {name: known[name].checked(value) for name, value in wanted.items() if name in given or value is not None}
 
 
 def _half_life(value: object, entry: Entry) -> float | None:

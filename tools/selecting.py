@@ -86,7 +86,7 @@ def learnt(spec: Spec, args: argparse.Namespace) -> tuple[SampleLearner, Tally]:
     """The learner after all passes, and the accounts."""
     hash_key = secrets.token_bytes(16)  # results do not depend on it
     learner = make_learner(spec, hash_key, shared=False)
-    decoder = Decoder(spec.format, spec.entry.labels, spec.all_limits(), hash_key)
+    decoder = Decoder(spec.format, spec.labels, spec.all_limits(), hash_key)
     tally = Tally()
     rereadable = args.file != "-" and Path(args.file).is_file()
     with progress_bar(args.file) as bar:
@@ -103,6 +103,7 @@ def learnt(spec: Spec, args: argparse.Namespace) -> tuple[SampleLearner, Tally]:
 def _result(spec: Spec, learner: SampleLearner, tally: Tally) -> dict[str, Any]:
     selection, progress = learner.selection(), learner.progress()
     ranked = zip(selection.names, selection.weights.tolist(), selection.scores.tolist(), strict=True)
+    classes = [{}] * len(selection.names) if selection.classes is None else [{"classes": c} for c in selection.classes]
     return {
         "algorithm": spec.algorithm,
         "applied": tally.applied,
@@ -110,7 +111,7 @@ def _result(spec: Spec, learner: SampleLearner, tally: Tally) -> dict[str, Any]:
         "samples": progress.samples,
         "progressive": {"accuracy": progress.accuracy, "loss": progress.loss, "auc": progress.auc},
         "features": [
-            {"rank": rank, "feature": name, "weight": weight, "score": score}
+            {"rank": rank, "feature": name, "weight": weight, "score": score, **classes[rank - 1]}
             for rank, (name, weight, score) in enumerate(ranked, 1)
         ],
     }
