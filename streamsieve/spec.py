@@ -80,6 +80,11 @@ class Spec:
         """What its loss takes as labels: binary, real or class."""
         return LABELS[self.loss]
 
+    @property
+    def steady(self) -> bool:
+        """Does its step shrink too slowly for peers to be heard late? Left out, the decay is chosen with peers in mind."""
+        return self.params.get("decay", 1.0) < 0.5
+
     def all_limits(self) -> Limits:
         """The defaults, with what this selector sets."""
         whole = {name: type(getattr(Limits(), name))(value) for name, value in self.limits.items()}

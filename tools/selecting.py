@@ -21,6 +21,7 @@ from tools.settings import Settings
 from tools.tally import Tally
 
 TOP_LEVEL = ("loss", "intercept", "half_life")  # fields of a spec that --param may set too
+REPEATABLE_KEY = b"sieve select key"  # where results depend on the key, a run can be repeated
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -84,7 +85,7 @@ def _param(text: str) -> tuple[str, Any]:
 
 def learnt(spec: Spec, args: argparse.Namespace) -> tuple[SampleLearner, Tally]:
     """The learner after all passes, and the accounts."""
-    hash_key = secrets.token_bytes(16)  # results do not depend on it
+    hash_key = REPEATABLE_KEY if spec.entry.keyed else secrets.token_bytes(16)
     learner = make_learner(spec, hash_key, shared=False)
     decoder = Decoder(spec.format, spec.labels, spec.all_limits(), hash_key)
     tally = Tally()

@@ -207,12 +207,12 @@ class Lane:
         if not self._shared:
             return POLL_RECORDS
         told = shard.accounts.samples + self._serving.samples_heard(shard.partition)
-        return max(1, untold_allowance(told, self._partitions) - shard.untold)
+        return max(1, untold_allowance(told, self._partitions, self.spec.steady) - shard.untold)
 
     def _full(self, shard: Shard) -> bool:
         told = shard.accounts.samples + self._serving.samples_heard(shard.partition)
         return (
-            (self._shared and shard.untold >= untold_allowance(told, self._partitions))
+            (self._shared and shard.untold >= untold_allowance(told, self._partitions, self.spec.steady))
             or shard.learner.dirty_bytes() > self._policy.dirty_bytes
             or shard.rejected_bytes > self._policy.rejected_bytes
         )

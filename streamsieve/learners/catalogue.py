@@ -61,6 +61,7 @@ class Entry(NamedTuple):
     paper: str
     forgets: bool = False  # does half_life apply?
     sums: bool = True  # the model is the sum of the shards, so that each may predict with all; else shards are averaged
+    keyed: bool = False  # the hash key shapes the state and, a little, the result
 
     def learner_class(self) -> Any:
         """Import the learner; kernels come along."""
@@ -92,6 +93,7 @@ CATALOGUE: dict[str, Entry] = {
         Entry(
             "mission", "sample", ("logistic", "squared", "softmax"), (RATE, *SKETCH),
             f"{SAMPLE}.mission:Mission", "Aghazadeh et al., Ultra Large-Scale Feature Selection using Count-Sketches",
+            keyed=True,
         ),
     )
 }  # fmt: skip

@@ -125,6 +125,15 @@ def test_one_class_too_many_is_a_refused_record():
     assert learner.progress().samples == 3
 
 
+def test_a_class_that_a_refused_record_brought_may_come_again():
+    spec = spec_of("softmax")
+    refused = [Sample("a", {"x": 1.0}), Sample("b", {"x": 1e300}, 1e100)]
+    good = [[Sample("b", {"y": 1.0})], [Sample("a", {"x": 1.0})]]
+    learner = Mission(spec, KEY)
+    assert [record for record, _ in learner.learn(batch_of([refused, *good])).overflowed] == [0]
+    assert learner.chunks() == learnt(spec, good).chunks()
+
+
 def test_a_class_under_two_numbers_of_a_batch_is_one():
     stream, spec = stream_of("softmax", 9, 40), spec_of("softmax", **params_of("softmax"))
     batch = batch_of(stream)
