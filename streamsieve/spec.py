@@ -82,7 +82,7 @@ class Spec:
 
     @property
     def steady(self) -> bool:
-        """Does its step shrink too slowly for peers to be heard late? Left out, the decay is chosen with peers in mind."""
+        """Does its step shrink too slowly for peers to be heard late? A decay left out is chosen with them in mind."""
         return self.params.get("decay", 1.0) < 0.5
 
     def all_limits(self) -> Limits:
