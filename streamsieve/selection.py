@@ -9,12 +9,14 @@ class Selection(NamedTuple):
     """Selected features, best first: ties by larger score, then first seen. Weights are never zero.
 
     `nonzero` is how many weights the model has where the budget caps only what is served; else None.
+    With several classes a weight is that of the class where it is largest in size, and `classes` gives all of them.
     """
 
     names: list[str]
     weights: F64
     scores: F64
     nonzero: int | None = None
+    classes: list[dict[str, float]] | None = None
 
 
 class Progress(NamedTuple):

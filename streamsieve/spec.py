@@ -77,8 +77,13 @@ class Spec:
 
     @property
     def labels(self) -> str:
-        """What labels its loss takes: binary, real or class."""
+        """What its loss takes as labels: binary, real or class."""
         return LABELS[self.loss]
+
+    @property
+    def steady(self) -> bool:
+        """Does its step shrink too slowly for peers to be heard late? A decay left out is chosen with them in mind."""
+        return self.params.get("decay", 1.0) < 0.5
 
     def all_limits(self) -> Limits:
         """The defaults, with what this selector sets."""
@@ -144,7 +149,8 @@ def _params(given: object, entry: Entry) -> dict[str, float]:
     for name in given:
         if name not in known:
             raise BadSpec(f"params.{name}", f"{entry.name} has no such parameter; known: {', '.join(known)}")
-    return {name: param.checked(given.get(name, param.default)) for name, param in known.items()}
+    wanted = {name: given.get(name, param.default) for name, param in known.items()}
+    return {name: known[name].checked(value) for name, value in wanted.items() if name in given or value is not None}
 
 
 def _half_life(value: object, entry: Entry) -> float | None:
