@@ -68,7 +68,7 @@ class KeptLearner(ABC):
         batch = writable(batch)
         ignored = int(self._head.counts[IGNORED])
         widest_sample = widest(batch.samples)
-        log, found = new_log(batch, self._rows.width), np.empty(widest_sample, np.int64)
+        log, found = self._new_log(batch), np.empty(widest_sample, np.int64)
         stage = self._new_stage(widest_sample)
         refused, cursor = np.full(batch.record_count, -1, np.int64), np.zeros(2, np.int64)
         cursor[SAMPLE] = batch.records[0]
@@ -84,7 +84,7 @@ class KeptLearner(ABC):
                 self._make_room(batch, int(cursor[SAMPLE]))
                 stage = self._new_stage(widest_sample)
             else:
-                log = new_log(batch, self._rows.width, 2 * int(self._kept.counts[COUNT]))
+                log = self._new_log(batch)
         self._head_dirty |= batch.sample_count > 0
         return Outcome(overflows(refused), int(self._head.counts[IGNORED]) - ignored)
 
@@ -167,6 +167,10 @@ class KeptLearner(ABC):
     def _new_stage(self, entries: int) -> Stage:
         held = self._rows.capacity if self._rule.shrinkage > 0 else 0
         return Stage(np.zeros((entries, 2)), np.zeros((held, 2)), np.zeros((1, 2)))
+
+    def _new_log(self, batch: Batch) -> Log:
+        """With room for more than is kept now, so that the kernel seldom has to ask again."""
+        return new_log(batch, self._rows.width, 2 * int(self._kept.counts[COUNT]))
 
     def _make_room(self, batch: Batch, sample: int) -> None:
         lengths = batch.name_lengths[batch.samples[sample] : batch.samples[sample + 1]]
