@@ -10,6 +10,8 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
+from streamsieve.errors import CannotListen
+
 GRACE_SECONDS = 5
 BACKLOG = 1024
 
@@ -45,7 +47,7 @@ def make_server(app: FastAPI, on_ready: OnReady) -> Server:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one. Raises OSError."""
+    """A listening socket; port 0 takes a free one. Raises CannotListen."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is spelled out because asyncio sets TCP_NODELAY only then; without it each answer took 40 ms.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -53,9 +55,9 @@ def bind(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(BACKLOG)
-    except OSError:
+    except OSError as error:
         listening.close()
-        raise
+        raise CannotListen(f"{host}:{port}: {error.strerror or error}") from error
     return listening
 
 

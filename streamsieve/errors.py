@@ -8,6 +8,7 @@ SieveError
 ├── BrokerDown       Kafka does not answer: wait, then try again
 ├── Fenced           another worker owns this shard now: stop writing, keep nothing
 ├── RolledBack       the store went back behind what we built on: reload, seek back, replay
+├── CannotListen     the address is taken or not ours: choose another host or port
 ├── AlreadyExists    a selector of that name is there: delete it first or choose another name
 └── UnknownSelector  no selector of that name is there
 """
@@ -52,6 +53,10 @@ class Fenced(SieveError):  # noqa: N818
 
 class RolledBack(SieveError):  # noqa: N818
     """The store is not at the version that this commit builds on; reload and replay."""
+
+
+class CannotListen(SieveError):  # noqa: N818
+    """An address to listen on is taken or not ours."""
 
 
 class AlreadyExists(SieveError):  # noqa: N818

@@ -35,7 +35,7 @@ COMMANDS = (
     Command("select", "tools.selecting", "run a selector over a file, in this process"),
     Command("replay", "tools.replay", "send a file's lines to a Kafka topic"),
     Command("worker", "tools.worker", "learn from Kafka, keep the state in Redis", deploys=True),
-    Command("serve", "tools.serve", "the HTTP service and its dashboard", deploys=True),
+    Command("serve", "tools.serve", "the HTTP service", deploys=True),
     Command("top", "tools.top", "the served features of a selector"),
     Command("settings", "tools.show_settings", "list all settings", deploys=True),
 )

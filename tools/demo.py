@@ -17,7 +17,7 @@ from broker.kafka_broker import KafkaBroker
 from broker.types import Outgoing
 from streamsieve.errors import SieveError
 from tools.demo_stream import TELLING, SpamStream
-from tools.dev import WATCH_SECONDS, watch
+from tools.dev import WATCH_SECONDS, port_number, watch
 from tools.logs import configure_logs
 from tools.output import feature_table, note, say
 from tools.pacing import Pace
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """As in the contract."""
     parser.add_argument("--seconds", type=duration, default=90.0, metavar="N", help="how long the stream lasts")
     parser.add_argument("--seed", type=int, default=1, help="of the generated stream")
-    parser.add_argument("--port", type=int, default=0, help="of the HTTP service; 0 takes any free one")
+    parser.add_argument("--port", type=port_number, default=0, help="of the HTTP service; 0 takes any free one")
 
 
 def duration(text: str) -> float:

@@ -15,11 +15,18 @@ WATCH_SECONDS = 0.2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """As in the contract."""
-    parser.add_argument("--port", type=int, default=0, help="of the HTTP service; 0 takes any free one")
+    parser.add_argument("--port", type=port_number, default=0, help="of the HTTP service; 0 takes any free one")
     parser.add_argument("--workers", type=worker_count, default=1, metavar="N", help="worker processes")
     parser.add_argument("--kafka", default="embedded", help="embedded, apache (a real broker), or HOST:PORT,...")
     parser.add_argument("--redis", default="embedded", help="embedded, or a URL")
     parser.add_argument("--selectors", metavar="FILE", help="JSON file of selectors to create at the start")
+
+
+def port_number(text: str) -> int:
+    """A port, or 0 for any free one."""
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 65535, not {text!r}")
+    return int(text)
 
 
 def worker_count(text: str) -> int:

@@ -43,6 +43,8 @@ def configure_logs(level: str, layout: str) -> None:
     handler.setFormatter(JsonLines() if layout == "json" else TextLines(FACTS))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    if level != "debug":  # librdkafka repeats itself at every attempt; its errors also come once, through callbacks
+        logging.getLogger("broker.librdkafka").setLevel(logging.CRITICAL)
     threading.excepthook = _log_crash
 
 

@@ -2,6 +2,8 @@
 
 import argparse
 import json
+from threading import Thread
+from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import start_http_server
 
@@ -9,6 +11,7 @@ from broker.kafka_broker import KafkaBroker
 from store.redis_store import RedisStore
 from store.types import Registered
 from streamsieve.decode.decoder import Decoder
+from streamsieve.errors import CannotListen
 from streamsieve.learners.catalogue import CATALOGUE
 from streamsieve.learners.making import warm
 from streamsieve.spec import Spec
@@ -34,7 +37,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     configure_logs(settings.log_level, settings.log_format)
     warm_everything()  # before subscribing: a group must not wait for a compiler
     metrics = WorkerMetrics()
-    server, thread = start_http_server(settings.metrics_port, settings.http_host, metrics.registry)
+    server, thread = _serve_metrics(settings, metrics)
     deployment = _deployment(settings, metrics)
     print(json.dumps({"metrics": f"http://{settings.http_host}:{server.server_port}/metrics"}), flush=True)
     Supervisor(deployment, _warm).run(stopping)
@@ -43,6 +46,13 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     server.shutdown()
     thread.join()
     return 0
+
+
+def _serve_metrics(settings: Settings, metrics: WorkerMetrics) -> tuple[WSGIServer, Thread]:
+    try:
+        return start_http_server(settings.metrics_port, settings.http_host, metrics.registry)
+    except OSError as error:
+        raise CannotListen(f"{settings.http_host}:{settings.metrics_port}: {error.strerror or error}") from error
 
 
 def _deployment(settings: Settings, metrics: WorkerMetrics) -> Deployment:

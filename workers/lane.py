@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ class Lane:
         deployment: Deployment,
         partitions: int,
         known: Known,
+        latest: Mapping[int, int],
         stopping: Callable[[], bool],
     ) -> None:
         self.spec = registered.spec
@@ -63,7 +64,7 @@ class Lane:
         self._stopping = stopping
         self._shared = predicts_with_peers(registered.spec, partitions)
         key = self._store.hash_key()
-        self._opener = Opener(self.spec, registered.incarnation, self._store, key, self._clock)
+        self._opener = Opener(self.spec, registered.incarnation, self._store, key, self._clock, latest)
         self._producer = deployment.broker.producer()
         self._serving = Serving(
             registered, partitions, self._store, self._producer, self._clock, key, self._policy.publish_interval

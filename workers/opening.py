@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from broker.types import Watermarks
@@ -28,13 +28,20 @@ class Opener:
     """Makes shards of one selector."""
 
     def __init__(
-        self, spec: Spec, incarnation: str, store: ShardStore, hash_key: bytes, clock: Callable[[], float]
+        self,
+        spec: Spec,
+        incarnation: str,
+        store: ShardStore,
+        hash_key: bytes,
+        clock: Callable[[], float],
+        latest: Mapping[int, int],
     ) -> None:
         self._spec = spec
         self._incarnation = incarnation
         self._store = store
         self._hash_key = hash_key
         self._clock = clock
+        self._latest = latest  # the log's ends when the selector was first seen: joining the group takes seconds
         self._decoder = Decoder(spec.format, spec.labels, spec.all_limits(), hash_key)
 
     def claim(self, partition: int) -> Claim:
@@ -54,7 +61,9 @@ class Opener:
 
     def _begin(self, claim: Claim, stored: Stored, log_: Log) -> Stored:
         """Write down where this partition begins, before anything else can arrive in it."""
-        first = log_.marks.high if self._spec.start == "latest" else log_.marks.low
+        first = log_.marks.low
+        if self._spec.start == "latest":
+            first = self._latest.get(claim.shard.partition, log_.marks.high)
         accounts = Accounts(first, first, topic_id=log_.topic_id)
         version = secrets.token_hex(8)
         self._store.commit(claim, Commit(stored.version, None, version, accounts, {}))

@@ -23,6 +23,7 @@ class LaneThread:
         self.registered = registered
         self._deployment = deployment
         self._known: Known = {}
+        self._latest: dict[int, int] | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"lane-{registered.spec.name}", daemon=True)
 
@@ -56,9 +57,11 @@ class LaneThread:
     def _lane(self) -> Lane:
         spec, (store, broker) = self.registered.spec, self._deployment[:2]
         partitions = self._partitions()
+        if self._latest is None:
+            self._latest = {partition: marks.high for partition, marks in broker.watermarks(spec.topic).items()}
         store.set_partitions(spec.name, self.registered.incarnation, partitions)
         broker.ensure_topic(features_topic(spec.name), compacted=True)
-        return Lane(self.registered, self._deployment, partitions, self._known, self._stop.is_set)
+        return Lane(self.registered, self._deployment, partitions, self._known, self._latest, self._stop.is_set)
 
     def _partitions(self) -> int:
         """Wait until the topic is there: it belongs to its producers, who know how many partitions it needs."""

@@ -26,7 +26,7 @@ class Param(NamedTuple):
     default: float | None  # None: left out unless given, the learner then chooses
     least: float = 0.0
     strictly: bool = False  # must be > least, not just >=
-    most: float = math.inf
+    most: float = 1e9  # far past any use; what is larger only overflows
     shape: str = "number"  # or whole, odd, power of two
 
     def checked(self, value: object) -> float:
@@ -47,7 +47,7 @@ class Param(NamedTuple):
         article = {"number": "a number", "whole": "a whole number", "odd": "an odd number"}.get(
             self.shape, "a " + self.shape
         )
-        return article if self.most == math.inf else f"{article} of at most {self.most:.0f}"
+        return f"{article} of at most {self.most:.0f}"
 
 
 class Entry(NamedTuple):
@@ -75,7 +75,7 @@ LABELS = {"squared_hinge": "binary", "logistic": "binary", "hinge": "binary", "s
 MOST_WHOLE = 2**31 - 1
 
 RATE = Param("eta", 0.5, strictly=True)
-DELTA = Param("delta", 0.01, strictly=True)
+DELTA = Param("delta", 0.01, least=1e-12)
 SHRINKAGE = Param("lambda", 0.0)
 SMALL_RATE = Param("eta", 0.01, strictly=True)
 

@@ -58,7 +58,7 @@ class World:
 
     def lane(self, known: Known | None = None) -> Lane:
         deployment = Deployment(self.store, self.broker, self.metrics, clock=self.clock)
-        return Lane(self.registered, deployment, self.partitions, {} if known is None else known, lambda: False)
+        return Lane(self.registered, deployment, self.partitions, {} if known is None else known, {}, lambda: False)
 
     def send(self, values: Sequence[bytes | None], partition: int = 0) -> None:
         self._producer.send_all([Outgoing(TOPIC, b"key", value, [], partition) for value in values])

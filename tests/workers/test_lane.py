@@ -6,6 +6,7 @@ import pytest
 
 from streamsieve.learners.making import make_learner
 from tests.workers.harness import TOPIC, UnluckyStore, World, reference, samples
+from workers.lane import Deployment, Lane
 
 POISON = [b"{", b'{"x": {"a": 1}}', b'{"y": 1, "x": {"a": NaN}}', b'{"y": 5, "x": {"a": 1}}', None, b"\xff\xfe"]
 
@@ -258,3 +259,17 @@ def test_a_topic_that_grows_is_joined_anew_with_all_its_partitions():
     world.turn(world.lane())
     assert world.accounts(1).applied == 10
     assert world.accounts(0).applied == 10
+
+
+def test_start_latest_counts_from_when_the_selector_was_first_seen():
+    """Joining a group takes seconds; what is sent meanwhile is not skipped."""
+    world = World(start="latest")
+    world.send(samples(10))
+    lane = Lane(
+        world.registered, Deployment(world.store, world.broker, world.metrics, clock=world.clock), 1, {}, {0: 10},
+        lambda: False,
+    )  # fmt: skip
+    world.send(samples(5, seed=1))
+    world.turn(lane)
+    accounts = world.accounts()
+    assert (accounts.first_offset, accounts.next_offset, accounts.applied) == (10, 15, 5)

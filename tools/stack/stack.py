@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from broker.kafka_broker import KafkaBroker
 from store.redis_store import RedisStore
 from streamsieve.errors import AlreadyExists, BadFile
 from streamsieve.spec import Spec
@@ -69,6 +70,9 @@ class Stack:
 
     def _start_redis(self, folder: Path) -> str:
         if self._wanted.redis != EMBEDDED:
+            given = RedisStore.connect(self._wanted.redis, self._settings.prefix)
+            given.ping()  # say now, not in a child's log, that it can't be reached
+            given.close()
             return self._wanted.redis
         home = folder / "valkey"
         home.mkdir()
@@ -81,6 +85,9 @@ class Stack:
             home = folder / "kafka"
             home.mkdir()
             return self._stack.enter_context(start_kafka(home)).bootstrap
+        given = KafkaBroker(self._wanted.kafka, self._settings.kafka_config)
+        given.ping()
+        given.close()
         return self._wanted.kafka
 
     def _create_selectors(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from streamsieve.batch import F64, I64, Batch
 from streamsieve.errors import CorruptState
-from streamsieve.kernels.dual_averaging import DONE, IGNORED, NEED_ROOM, ROWS, SAMPLE, SAMPLES, Head
+from streamsieve.kernels.dual_averaging import DONE, IGNORED, NEED_ROOM, ROWS, SAMPLE, SAMPLES, Head, Log
 from streamsieve.kernels.keeping import SECOND, WEIGHT, Rule, Stage, first_second
 from streamsieve.kernels.kept import COUNT, STALE, Kept, new_kept
 from streamsieve.kernels.kept_round import learn, refill
