@@ -30,7 +30,7 @@ from streamsieve.kernels.active_set import (
 from streamsieve.kernels.compiler import lean_kernel
 from streamsieve.kernels.losses import LOGISTIC, loss_of, slope_of
 from streamsieve.kernels.progress import BINS, bin_of
-from streamsieve.kernels.sketch import Sketch, Writes, estimate, increase, spot_of, take_back
+from streamsieve.kernels.sketch import Sketch, Writes, estimate, increase_all, spot_of, take_back
 from streamsieve.kernels.vocabulary import LONGEST_NAME, find
 
 LOGISTIC_STEP, SQUARED_STEP, SOFTMAX_STEP = range(3)
@@ -214,15 +214,13 @@ def add_all(
     writes: Writes,
 ) -> bool:  # fmt: skip
     """Add the step to the cells of all entries; if one would overflow, to none."""
-    before, spots, values = writes.sizes[0], scratch.spots, batch.values
+    before = writes.sizes[0]
+    spots = scratch.spots[: (stop - start) * depth]
     for line in range(classes):
         slope = scale * scratch.steps[line]
-        for entry in range(start, stop):
-            amount = slope * values[entry]
-            for row in range(depth):
-                if not increase(sketch, line, spots[(entry - start) * depth + row], amount, writes):
-                    take_back(sketch, writes, before)
-                    return False
+        if not increase_all(sketch, line, spots, batch.values, start, stop, slope, writes):
+            take_back(sketch, writes, before)
+            return False
     return True
 
 
@@ -235,9 +233,10 @@ def query_all(
     found, hashes, lengths, answers, votes = (
         scratch.found, batch.hashes, batch.name_lengths, scratch.answers, scratch.votes,
     )  # fmt: skip
+    cells, others, spots = sketch.cells, sketch.others, scratch.spots
     for entry in range(start, stop):
         for line in range(classes):
-            answers[line] = estimate(sketch, line, scratch.spots, (entry - start) * len(votes), votes)
+            answers[line] = estimate(cells, others, line, spots, (entry - start) * len(votes), votes)
         score = score_of(answers, classes)
         member = found[entry - start]
         if member >= 0 and members.hashes[member] == hashes[entry]:  # else an entry before it drove it out

@@ -73,15 +73,31 @@ def median_of(votes: F64) -> float:
 
 
 @lean_kernel
-def estimate(sketch: Sketch, line: int, spots: I64, first: int, votes: F64) -> float:
+def middle_of(one: float, two: float, three: float) -> float:
+    """The median of three."""
+    return max(min(one, two), min(max(one, two), three))
+
+
+@lean_kernel
+def vote(cells: F32, others: F64, line: int, spot: int) -> float:
+    """What one row says of a name."""
+    value = np.float64(cells[line, spot >> 1])
+    if len(others) > 0:
+        value += others[line, spot >> 1]
+    return float(-value if spot & 1 else value)
+
+
+@lean_kernel
+def estimate(cells: F32, others: F64, line: int, spots: I64, first: int, votes: F64) -> float:
     """QUERY: the median of the cells of one name, from this shard and its peers."""
-    cells, others, shared = sketch.cells, sketch.others, len(sketch.others) > 0
+    if len(votes) == 3:
+        return middle_of(
+            vote(cells, others, line, spots[first]),
+            vote(cells, others, line, spots[first + 1]),
+            vote(cells, others, line, spots[first + 2]),
+        )
     for row in range(len(votes)):
-        spot = spots[first + row]
-        value = np.float64(cells[line, spot >> 1])
-        if shared:
-            value += others[line, spot >> 1]
-        votes[row] = -value if spot & 1 else value
+        votes[row] = vote(cells, others, line, spots[first + row])
     return median_of(votes)
 
 
@@ -93,35 +109,42 @@ def estimates(sketch: Sketch, hashes: U64, classes: int, depth: int, width: int)
         for row in range(depth):
             spots[row] = spot_of(hashes[name], row, width)
         for line in range(classes):
-            answers[name, line] = estimate(sketch, line, spots, 0, votes)
+            answers[name, line] = estimate(sketch.cells, sketch.others, line, spots, 0, votes)
     return answers
 
 
 @lean_kernel
-def mark(pieces: U8, piece: int, writes: Writes) -> None:
-    """A piece is about to change; note how it was."""
-    if pieces[piece] != DIRTY:
-        at = writes.sizes[1]
-        writes.pieces[at], writes.states[at] = piece, pieces[piece]
-        writes.sizes[1] = at + 1
-        pieces[piece] = DIRTY
+def increase_all(
+    sketch: Sketch, line: int, spots: I64, values: F64, start: int, stop: int, slope: float, writes: Writes
+) -> bool:
+    """UPDATE by slope x value for each entry of a sample, cells rounded once. False: one would not be finite.
 
-
-@lean_kernel
-def increase(sketch: Sketch, line: int, spot: int, amount: float, writes: Writes) -> bool:
-    """UPDATE of one row: add the signed amount to its cell, rounded once. False: it would not be finite."""
-    cell = spot >> 1
-    before = sketch.cells[line, cell]
-    after = np.float32(np.float64(before) + (-amount if spot & 1 else amount))
-    if not np.isfinite(after):
-        return False
-    at = writes.sizes[0]
-    writes.cells[at], writes.values[at] = line * sketch.cells.shape[1] + cell, before
-    writes.sizes[0] = at + 1
-    a_line = (sketch.cells.shape[1] + PIECE - 1) >> PIECE_BITS
-    mark(sketch.pieces, line * a_line + (cell >> PIECE_BITS), writes)
-    sketch.cells[line, cell] = after
-    return True
+    Written as one loop over plain arrays: passing the tuples on for each cell took longer than the arithmetic.
+    """
+    cells, pieces, before_cells, before_values = sketch.cells, sketch.pieces, writes.cells, writes.values
+    depth = len(spots) // (stop - start) if stop > start else 0
+    a_line = cells.shape[1]
+    first_cell, first_piece = line * a_line, line * ((a_line + PIECE - 1) >> PIECE_BITS)
+    at, finite = writes.sizes[0], True
+    for entry in range(start, stop):
+        amount = slope * values[entry]
+        for row in range((entry - start) * depth, (entry - start + 1) * depth):
+            spot = spots[row]
+            cell = spot >> 1
+            before = cells[line, cell]
+            after = np.float32(np.float64(before) + (-amount if spot & 1 else amount))
+            finite = finite and np.isfinite(after)
+            before_cells[at], before_values[at] = first_cell + cell, before
+            at += 1
+            cells[line, cell] = after
+            piece = first_piece + (cell >> PIECE_BITS)
+            if pieces[piece] != DIRTY:
+                noted = writes.sizes[1]
+                writes.pieces[noted], writes.states[noted] = piece, pieces[piece]
+                writes.sizes[1] = noted + 1
+                pieces[piece] = DIRTY
+    writes.sizes[0] = at
+    return bool(finite)
 
 
 @lean_kernel
