@@ -70,7 +70,7 @@ class Entry(NamedTuple):
 
 
 # What labels a loss takes: binary, real or class.
-LABELS = {"squared_hinge": "binary", "logistic": "binary", "hinge": "binary", "squared": "real"}
+LABELS = {"squared_hinge": "binary", "logistic": "binary", "hinge": "binary", "squared": "real", "softmax": "class"}
 
 MOST_WHOLE = 2**31 - 1
 

@@ -66,6 +66,8 @@ class Mission:
 
     def learn(self, batch: Batch) -> Outcome:
         """Predict, then learn, each sample in turn. A record is learnt whole or not at all."""
+        if self._rule.loss == SOFTMAX_STEP and batch.labels.max(initial=-1.0) >= len(batch.class_ends):
+            raise ValueError("a batch for softmax names the classes of its labels")  # a kernel would read past them
         self._take_in_heard()
         self._active.tidy()
         batch, names, class_of = self._translated(writable(batch))
