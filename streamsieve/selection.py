@@ -6,11 +6,15 @@ from streamsieve.batch import F64
 
 
 class Selection(NamedTuple):
-    """Selected features, best first: ties by larger score, then first seen. Weights are never zero."""
+    """Selected features, best first: ties by larger score, then first seen. Weights are never zero.
+
+    `intercept` is the weight of the constant feature, which is outside the budget and not served.
+    """
 
     names: list[str]
     weights: F64
     scores: F64
+    intercept: float = 0.0
 
 
 class Progress(NamedTuple):

@@ -17,6 +17,7 @@ from streamsieve.kernels.dual_averaging import (
     SAMPLES,
     Head,
     Log,
+    intercept_of,
     learn,
     round_of,
 )
@@ -75,7 +76,8 @@ class BArda:
         kept = kept_rows(self._band, self._rows.size, round_of(self._head), self._rule)
         weights, scores = self._weigh(kept)
         order = np.lexsort((kept, -scores))
-        return Selection(self._rows.names_of(kept[order]), weights[order], scores[order])
+        intercept = intercept_of(self._head, round_of(self._head), self._rule) if self._rule.intercept else 0.0
+        return Selection(self._rows.names_of(kept[order]), weights[order], scores[order], intercept)
 
     def progress(self) -> Progress:
         """Progressive metrics of this shard alone."""
