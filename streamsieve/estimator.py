@@ -192,8 +192,8 @@ class FeatureSieve:
         return self
 
     def __repr__(self) -> str:
-        defaults = {name: given.default for name, given in inspect.signature(FeatureSieve).parameters.items()}
-        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults.get(name)]
+        given, known = self.get_params(), inspect.signature(type(self)).parameters
+        changed = [f"{name}={given[name]!r}" for name in given if repr(given[name]) != repr(known[name].default)]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_is_fitted__(self) -> bool:
