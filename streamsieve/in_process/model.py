@@ -26,6 +26,17 @@ REAL_LOSSES = ("squared",)
 CLASS_LOSSES = ("softmax",)
 
 
+def labels_of(loss: str) -> str:
+    """What a loss takes as labels: binary, real or class.
+
+    >>> labels_of("logistic"), labels_of("squared")
+    ('binary', 'real')
+    """
+    if loss in CLASS_LOSSES:
+        return "class"
+    return "real" if loss in REAL_LOSSES else "binary"
+
+
 def spec_of(algorithm: str, budget: int, loss: str | None, params: Mapping[str, float] | None, intercept: bool) -> Spec:
     """The selector that these arguments describe. Raises ValueError that names the wrong one."""
     given = {
@@ -62,7 +73,7 @@ class Model:
     def __init__(self, spec: Spec, hash_key: bytes = HASH_KEY) -> None:
         self.spec = spec
         self.hash_key = hash_key
-        self.rules = Rules("real" if self.real else "binary", LIMITS)
+        self.rules = Rules(labels_of(spec.loss), LIMITS)
         self.ignored_names = 0
         self._learner = make_learner(spec, hash_key)
         self._served: tuple[Selection, dict[str, float]] | None = None

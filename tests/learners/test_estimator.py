@@ -13,7 +13,7 @@ from streamsieve.decode.decoder import Decoder
 from streamsieve.estimator import FeatureSieve
 from streamsieve.in_process import fitted
 from streamsieve.in_process.habits import NotFitted
-from streamsieve.in_process.model import CLASS_LOSSES, LIMITS
+from streamsieve.in_process.model import CLASS_LOSSES, LIMITS, labels_of
 from streamsieve.learners.catalogue import CATALOGUE
 from streamsieve.learners.making import make_learner
 from streamsieve.spec import Spec
@@ -40,9 +40,9 @@ def dicts(X, name="x{}".format):
 
 def same(one: FeatureSieve, other: FeatureSieve) -> bool:
     """To the bit."""
-    (names, weights, scores, intercept), b = one.selection_, other.selection_
-    equal = np.array_equal(weights, b.weights) and np.array_equal(scores, b.scores) and intercept == b.intercept
-    return bool(names) and names == b.names and equal and one.progress_ == other.progress_
+    a, b = one.selection_, other.selection_
+    equal = np.array_equal(a.weights, b.weights) and np.array_equal(a.scores, b.scores) and a.intercept == b.intercept
+    return bool(a.names) and a.names == b.names and equal and one.progress_ == other.progress_
 
 
 @pytest.mark.parametrize("algorithm", SAMPLE_ALGORITHMS)
@@ -50,7 +50,7 @@ def test_it_is_the_learner_fed_through_decode(data, algorithm):
     X, y = data
     spec = Spec.parse({"name": "a", "topic": "a", "algorithm": algorithm, "budget": 5, "intercept": True})
     key = bytes(range(16))
-    learner, decoder = make_learner(spec, key), Decoder("libsvm", spec.entry.labels, LIMITS, key)
+    learner, decoder = make_learner(spec, key), Decoder("libsvm", labels_of(spec.loss), LIMITS, key)
     lines = [
         f"{'+1' if label == 'spam' else '-1'} {' '.join(f'{name}:{value!r}' for name, value in row.items())}".encode()
         for row, label in zip(dicts(X, "{}".format), y, strict=True)

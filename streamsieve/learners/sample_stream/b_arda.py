@@ -77,7 +77,7 @@ class BArda:
         weights, scores = self._weigh(kept)
         order = np.lexsort((kept, -scores))
         intercept = intercept_of(self._head, round_of(self._head), self._rule) if self._rule.intercept else 0.0
-        return Selection(self._rows.names_of(kept[order]), weights[order], scores[order], intercept)
+        return Selection(self._rows.names_of(kept[order]), weights[order], scores[order], intercept=intercept)
 
     def progress(self) -> Progress:
         """Progressive metrics of this shard alone."""
