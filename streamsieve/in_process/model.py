@@ -1,5 +1,6 @@
 """A learner in this process: no log, no store, one shard. What the estimator and the river adapter have in common."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,7 +75,6 @@ class Model:
         self.spec = spec
         self.hash_key = hash_key
         self.rules = Rules(labels_of(spec.loss), LIMITS)
-        self.ignored_names = 0
         self._learner = make_learner(spec, hash_key)
         self._served: tuple[Selection, dict[str, float]] | None = None
 
@@ -90,7 +90,9 @@ class Model:
         """
         self._served = None
         outcome = self._learner.learn(batch)
-        self.ignored_names += outcome.ignored_names
+        if outcome.ignored_names:
+            limit = self.spec.all_limits().max_names
+            warnings.warn(f"{outcome.ignored_names} new names ignored: {limit} are known already", stacklevel=4)
         if outcome.overflowed:
             record, sentence = outcome.overflowed[0]
             count = len(outcome.overflowed)
@@ -127,11 +129,9 @@ class Model:
         return self._served
 
     def __getstate__(self) -> dict[str, Any]:
-        chunks = self._learner.chunks()
-        return {"spec": self.spec, "hash_key": self.hash_key, "ignored_names": self.ignored_names, "chunks": chunks}
+        return {"spec": self.spec, "hash_key": self.hash_key, "chunks": self._learner.chunks()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         fresh = Model(state["spec"], state["hash_key"])
         fresh._learner.restore(state["chunks"])
-        fresh.ignored_names = state["ignored_names"]
         self.__dict__.update(fresh.__dict__)

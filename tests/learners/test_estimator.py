@@ -3,6 +3,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from streamsieve.decode.decoder import Decoder
 from streamsieve.estimator import FeatureSieve
 from streamsieve.in_process import fitted
 from streamsieve.in_process.habits import NotFitted
-from streamsieve.in_process.model import CLASS_LOSSES, LIMITS, labels_of
+from streamsieve.in_process.model import CLASS_LOSSES, LIMITS, Model, labels_of, spec_of
+from streamsieve.in_process.tables import NamedRow
 from streamsieve.learners.catalogue import CATALOGUE
 from streamsieve.learners.making import make_learner
 from streamsieve.spec import Spec
@@ -266,6 +268,16 @@ def test_rows_that_would_overflow_are_named():
     X, y = np.full((3, 1), 1e99), [1, 0, 1]
     with pytest.raises(ValueError, match=r"1 row\(s\) not learnt, the first is row 1: .* would make a sum infinite"):
         FeatureSieve(params={"eta": 1e99}).fit(X, y)
+
+
+def test_names_past_the_limit_are_ignored_with_a_warning():
+    spec = replace(spec_of("b-arda", 5, None, None, False), limits={"max_names": 2})
+    model = Model(spec)
+    rows = [NamedRow([name], [1.0]) for name in "aba"]
+    model.learn(model.named_batch(rows, [1.0, -1.0, 1.0], [1.0] * 3), range(3))
+    with pytest.warns(UserWarning, match="1 new names ignored: 2 are known already"):
+        model.learn(model.named_batch([NamedRow(["c"], [1.0])], [1.0], [1.0]), [0])
+    assert sorted(model.weights) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
