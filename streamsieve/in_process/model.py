@@ -96,7 +96,8 @@ class Model:
         if outcome.overflowed:
             record, sentence = outcome.overflowed[0]
             count = len(outcome.overflowed)
-            raise ValueError(f"{count} row(s) not learnt, the first is row {rows[record]}: {sentence}")
+            first = f"the first is row {rows[record]}: {sentence}"
+            raise ValueError(f"{count} row(s) not learnt, {first}; scale the values, or take smaller steps")
 
     def named_batch(self, rows: Sequence[NamedRow], labels: Sequence[float], weights: Sequence[float]) -> Batch:
         """Samples with names of their own as a batch. Raises ValueError; nothing was learnt then."""

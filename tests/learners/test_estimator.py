@@ -65,8 +65,16 @@ def test_it_is_the_learner_fed_through_decode(data, algorithm):
     assert sieve.selection_.names == [f"x{name}" for name in expected.names]
     assert np.array_equal(sieve.selection_.weights, expected.weights)
     assert np.array_equal(sieve.selection_.scores, expected.scores)
-    assert sieve.selection_.intercept == expected.intercept != 0.0
+    assert sieve.selection_.intercept == expected.intercept
     assert sieve.progress_ == learner.progress()
+
+
+@pytest.mark.parametrize("algorithm", SAMPLE_ALGORITHMS)
+def test_a_learner_tells_its_intercept(data, algorithm):
+    """Whoever predicts with a selection would else be wrong in silence."""
+    X, y = data
+    assert FeatureSieve(algorithm, 5, intercept=True).fit(X, y).selection_.intercept != 0.0
+    assert FeatureSieve(algorithm, 5).fit(X, y).selection_.intercept == 0.0
 
 
 def test_a_margin_is_what_the_learner_predicts_next(data):
