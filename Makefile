@@ -6,7 +6,7 @@ PYTHON ?= python3
 DATA ?= $(or $(SIEVE_DATA),$(wildcard ../shared/data))
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check lint bench papers lock
+.PHONY: help install run test check lint bench chaos papers lock
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ check: lint test ## What CI runs: lint, types, imports, then the tests
 
 bench: install ## Benchmarks, each figure beside its peer's
 	$(BIN)/python -m benchmarks.kernels
+
+chaos: install .cache/kafka ## The long form of the kill and scale tests
+	SIEVE_TEST_KILLS=20 SIEVE_TEST_SAMPLES=100000 $(BIN)/pytest tests/system/test_kills.py tests/system/test_scale_out.py
 
 papers: install ## What the papers measured, measured again (needs SIEVE_DATA)
 	SIEVE_DATA="$(DATA)" $(BIN)/python -m benchmarks.papers_dexter

@@ -50,7 +50,7 @@ def _as_batch(ids: "np.ndarray[tuple[int], np.dtype[np.int64]]", values: F64, la
 
 
 def measure(batch: Batch, shrinkage: float, loss: str) -> None:
-    """Learn the batch three times over with fresh learners and print the best."""
+    """Learn the batch four times over, each with a fresh learner, and print the best."""
     params = {"lambda": shrinkage}
     spec = Spec.parse(
         {"name": "bench", "algorithm": "b-arda", "budget": BUDGET, "topic": "t", "loss": loss, "params": params}
@@ -66,7 +66,6 @@ def measure(batch: Batch, shrinkage: float, loss: str) -> None:
         f"b-arda {loss:14} lambda {shrinkage:<6g} {batch.sample_count / seconds:12,.0f} samples/s "
         f"{len(batch.values) / seconds / 1e6:7.1f} million values/s   "
         f"names {len(np.unique(batch.hashes)):,}  rebuilds {learner.rebuilds}  accuracy {progress.accuracy:.3f}"
-        , learner._band.counts
     )
 
 

@@ -133,7 +133,7 @@ class KafkaConsumer:
     def _on_assign(self, client: Client, partitions: list[TopicPartition]) -> None:
         """The group gives us these, but the client gets none yet: only `feed` knows from where. With a stand-in for the
         offset it would fetch before it could be paused, stop for good where retention took that offset, or let a late
-        answer override the seek that follows (seen: records skipped)."""
+        answer override the seek that follows (seen: partitions that stood still)."""
         self._guarded(lambda: client.incremental_assign([]))
         numbers = sorted(one.partition for one in partitions)
         if numbers:

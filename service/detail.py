@@ -48,9 +48,10 @@ def progressive(statuses: Sequence[ShardStatus]) -> Progressive:
     if not samples:
         return Progressive(accuracy=None, loss=None, auc=None)
     ranked = [(progress[0], progress[3]) for progress in shards if progress[0] and not isnan(progress[3])]
+    correct = sum(progress[1] for progress in shards)  # nan where labels are real numbers
     ranked_samples = sum(count for count, _ in ranked)
     return Progressive(
-        accuracy=sum(progress[1] for progress in shards) / samples,
+        accuracy=None if isnan(correct) else correct / samples,
         loss=sum(progress[2] for progress in shards) / samples,
         auc=sum(count * auc for count, auc in ranked) / ranked_samples if ranked else None,
     )

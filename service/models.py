@@ -38,7 +38,7 @@ class NewSelector(BaseModel):
     params: dict[str, float] = Field(default_factory=dict)
     format: str = Field("json", description="Of records that carry no content-type header")
     intercept: bool = False
-    half_life: float | None = Field(None, gt=0, description="In samples")
+    half_life: float | None = Field(None, ge=1, description="In samples")
     start: str = Field("earliest", description="earliest or latest: where a partition without a position begins")
     peers: str = Field("shared", description="shared, or none: each shard predicts from itself alone")
     limits: dict[str, int | float] = Field(default_factory=dict)

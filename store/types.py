@@ -97,7 +97,7 @@ class ShardStatus:
 
     partition: int
     accounts: Accounts | None
-    progress: tuple[float, float, float, float]  # samples, correct, sum of losses, auc (nan before it exists)
+    progress: tuple[float, float, float, float]  # samples, correct, sum of losses, auc (nan: has none)
     owner: str
     epoch: int
     committed_at: float  # seconds since 1970, 0 if never

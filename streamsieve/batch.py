@@ -20,7 +20,8 @@ class Batch(NamedTuple):
     ``samples[i]:samples[i + 1]``. Within one sample each hash occurs once and its value is finite.
     Entry e is named by ``text[name_starts[e]:name_starts[e] + name_lengths[e]]`` (UTF-8), hashed in
     ``hashes[e]`` with the deployment's key; the text is looked at only when a hash is new.
-    Labels of binary losses are -1.0 or +1.0; weights are finite and > 0.
+    Labels of binary losses are -1.0 or +1.0; weights are finite and > 0. Class labels are numbers of the batch's own:
+    class c is named ``class_text[class_ends[c - 1]:class_ends[c]]`` (UTF-8), and two numbers may have one name.
     """
 
     records: I64
@@ -32,6 +33,8 @@ class Batch(NamedTuple):
     text: U8
     name_starts: I64
     name_lengths: I32
+    class_text: U8 = np.zeros(0, np.uint8)
+    class_ends: I64 = np.zeros(0, np.int64)
 
     @property
     def record_count(self) -> int:
@@ -42,6 +45,12 @@ class Batch(NamedTuple):
     def sample_count(self) -> int:
         """How many samples."""
         return len(self.samples) - 1
+
+
+def class_names(batch: Batch) -> list[str]:
+    """The names of the batch's classes, by their numbers in it."""
+    text, ends = batch.class_text.tobytes(), batch.class_ends.tolist()
+    return [text[begin:end].decode() for begin, end in zip([0, *ends[:-1]], ends, strict=False)]
 
 
 class Reason(StrEnum):

@@ -11,10 +11,10 @@ from streamsieve.batch import F64
 from streamsieve.in_process.columns import Columns
 from streamsieve.in_process.fitted import Fitted, fitted_to
 from streamsieve.in_process.habits import not_fitted, tags_of
-from streamsieve.in_process.model import HASH_KEY, REAL_LOSSES, Model, spec_of
+from streamsieve.in_process.model import HASH_KEY, Model, spec_of
 from streamsieve.in_process.tables import Named, NamedRow, Sparse, Table, table_of
 from streamsieve.in_process.targets import column_of, weights_of
-from streamsieve.learners.catalogue import CATALOGUE
+from streamsieve.learners.catalogue import CATALOGUE, LABELS
 from streamsieve.selection import Progress, Selection
 
 Array = NDArray[Any]
@@ -213,7 +213,7 @@ class FeatureSieve:
 
     @property
     def _real(self) -> bool:
-        return self._loss in REAL_LOSSES
+        return LABELS.get(self._loss) == "real"
 
     @property
     def _fitted(self) -> Fitted:

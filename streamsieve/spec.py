@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from streamsieve.errors import BadSpec
-from streamsieve.learners.catalogue import Entry, entry_of
+from streamsieve.learners.catalogue import LABELS, Entry, entry_of
 from streamsieve.limits import Limits
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -75,6 +75,16 @@ class Spec:
         """Its line in the catalogue."""
         return entry_of(self.algorithm)
 
+    @property
+    def labels(self) -> str:
+        """What its loss takes as labels: binary, real or class."""
+        return LABELS[self.loss]
+
+    @property
+    def steady(self) -> bool:
+        """Does its step shrink too slowly for peers to be heard late? A decay left out is chosen with them in mind."""
+        return self.params.get("decay", 1.0) < 0.5
+
     def all_limits(self) -> Limits:
         """The defaults, with what this selector sets."""
         whole = {name: type(getattr(Limits(), name))(value) for name, value in self.limits.items()}
@@ -139,7 +149,8 @@ def _params(given: object, entry: Entry) -> dict[str, float]:
     for name in given:
         if name not in known:
             raise BadSpec(f"params.{name}", f"{entry.name} has no such parameter; known: {', '.join(known)}")
-    return {name: param.checked(given.get(name, param.default)) for name, param in known.items()}
+    wanted = {name: given.get(name, param.default) for name, param in known.items()}
+    return {name: known[name].checked(value) for name, value in wanted.items() if name in given or value is not None}
 
 
 def _half_life(value: object, entry: Entry) -> float | None:
@@ -147,8 +158,8 @@ def _half_life(value: object, entry: Entry) -> float | None:
         return None
     if not entry.forgets:
         raise BadSpec("half_life", f"{entry.name} does not forget; leave it out")
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
-        raise BadSpec("half_life", "must be a finite number of samples > 0")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1 <= value <= sys.float_info.max:
+        raise BadSpec("half_life", "must be a finite number of samples, at least 1")
     return float(value)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from streamsieve.batch import Decoded
 from streamsieve.decode.decoder import Decoder
 from streamsieve.errors import BadFile, BadSpec
-from streamsieve.in_process.model import labels_of
 from streamsieve.learners.catalogue import entry_of
 from streamsieve.limits import Limits
 from streamsieve.selection import Outcome
@@ -60,7 +59,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     specs = _specs(args)
     check_plot(args.plot)
     hash_key = np.random.default_rng(args.seed).bytes(16)
-    decoder = Decoder("json", labels_of(specs[0].loss), Limits(), hash_key)
+    decoder = Decoder("json", specs[0].labels, Limits(), hash_key)
     with progress_bar(args.file) as bar:
         train, rejected = _read(args.file, args.format, decoder)
         test = None
@@ -89,7 +88,7 @@ def _specs(args: argparse.Namespace) -> list[Spec]:
         for params in [_params_of(algorithm, args)]
         for budget in args.budgets
     ]
-    kinds = {labels_of(spec.loss) for spec in specs}
+    kinds = {spec.labels for spec in specs}
     if len(kinds) > 1:
         losses = ", ".join(sorted({spec.loss for spec in specs}))
         raise BadArgument(f"--loss: {losses} do not take the same labels, so there is nothing to compare")
@@ -165,7 +164,7 @@ def _row(each: Run) -> list[str]:
 def _lines(runs: list[Run], path: str) -> Lines:
     """Held-out accuracy if there is any, else the progressive one; the loss where labels are numbers."""
     tested = runs[0].test is not None
-    value = "accuracy" if labels_of(runs[0].spec.loss) != "real" else "loss"
+    value = "accuracy" if runs[0].spec.labels != "real" else "loss"
     points: dict[str, list[tuple[int, float]]] = {}
     for each in runs:
         measured = getattr(each.test if tested else each.progress, value)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from streamsieve.batch import Batch
-from streamsieve.in_process.model import labels_of
 from streamsieve.learners.making import make_learner
 from streamsieve.prediction import Quality, quality_of
 from streamsieve.selection import Progress
@@ -50,7 +49,7 @@ def run_one(spec: Spec, course: Course, bar: Bar) -> Run:
         overflowed += len(learner.learn(batch).overflowed)
         bar.advance(batch.record_count)
     selection = learner.selection()
-    binary = labels_of(spec.loss) == "binary"
+    binary = spec.labels == "binary"
     test = None if course.test is None else quality_of(course.test, selection, course.hash_key, spec.loss, binary)
     return Run(spec, len(selection.names), overflowed, learner.progress(), test)
 

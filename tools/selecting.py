@@ -22,6 +22,7 @@ from tools.settings import Settings
 from tools.tally import Tally
 
 TOP_LEVEL = ("loss", "intercept", "half_life")  # fields of a spec that --param may set too
+REPEATABLE_KEY = b"sieve select key"  # where results depend on the key, a run can be repeated
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -85,9 +86,9 @@ def _param(text: str) -> tuple[str, Any]:
 
 def learnt(spec: Spec, args: argparse.Namespace) -> tuple[SampleLearner, Tally]:
     """The learner after all passes, and the accounts."""
-    hash_key = secrets.token_bytes(16)  # results do not depend on it
+    hash_key = REPEATABLE_KEY if spec.entry.keyed else secrets.token_bytes(16)
     learner = make_learner(spec, hash_key, shared=False)
-    decoder = Decoder(spec.format, spec.entry.labels, spec.all_limits(), hash_key)
+    decoder = Decoder(spec.format, spec.labels, spec.all_limits(), hash_key)
     tally = Tally()
     rereadable = args.file != "-" and Path(args.file).is_file()
     with progress_bar(args.file) as bar:
@@ -104,14 +105,16 @@ def learnt(spec: Spec, args: argparse.Namespace) -> tuple[SampleLearner, Tally]:
 def _result(spec: Spec, learner: SampleLearner, tally: Tally) -> dict[str, Any]:
     selection, progress = learner.selection(), learner.progress()
     ranked = zip(selection.names, selection.weights.tolist(), selection.scores.tolist(), strict=True)
+    classes = [{}] * len(selection.names) if selection.classes is None else [{"classes": c} for c in selection.classes]
     return {
         "algorithm": spec.algorithm,
         "applied": tally.applied,
         "rejected": tally.rejected,
         "samples": progress.samples,
+        **({} if selection.nonzero is None else {"nonzero": selection.nonzero}),
         "progressive": {"accuracy": progress.accuracy, "loss": progress.loss, "auc": progress.auc},
         "features": [
-            {"rank": rank, "feature": name, "weight": weight, "score": score}
+            {"rank": rank, "feature": name, "weight": weight, "score": score, **classes[rank - 1]}
             for rank, (name, weight, score) in enumerate(ranked, 1)
         ],
     }

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamsieve.batch import I64, Batch, Decoded
+from streamsieve.batch import F64, I64, Batch, Decoded
 
 RECORDS_A_BATCH = 4_096
 
@@ -17,11 +17,13 @@ def joined(parts: Sequence[Decoded]) -> Decoded:
         samples=_stacked([batch.samples for batch in batches]),
         hashes=np.concatenate([batch.hashes for batch in batches]),
         values=np.concatenate([batch.values for batch in batches]),
-        labels=np.concatenate([batch.labels for batch in batches]),
+        labels=np.concatenate(_shifted_classes(batches)),
         weights=np.concatenate([batch.weights for batch in batches]),
         text=np.concatenate([batch.text for batch in batches]),
         name_starts=_shifted_names(batches),
         name_lengths=np.concatenate([batch.name_lengths for batch in batches]),
+        class_text=np.concatenate([batch.class_text for batch in batches]),
+        class_ends=_stacked([np.concatenate([[0], batch.class_ends]) for batch in batches])[1:],
     )
     positions = np.concatenate([part.positions for part in parts])
     return Decoded(whole, positions, [reject for part in parts for reject in part.rejects])
@@ -51,6 +53,8 @@ def taken(batch: Batch, records: I64) -> Batch:
         text=batch.text,
         name_starts=batch.name_starts[entries],
         name_lengths=batch.name_lengths[entries],
+        class_text=batch.class_text,
+        class_ends=batch.class_ends,
     )
 
 
@@ -76,6 +80,12 @@ def _stacked(bounds: Sequence[I64]) -> I64:
     array([0, 2, 3, 6])
     """
     return _bounds(np.concatenate([np.diff(each) for each in bounds]))
+
+
+def _shifted_classes(batches: Sequence[Batch]) -> list[F64]:
+    """Each batch's labels; those that are numbers of classes count through all of them."""
+    before = _bounds(np.array([len(batch.class_ends) for batch in batches], np.int64))
+    return [batch.labels + shift for batch, shift in zip(batches, before, strict=False)]
 
 
 def _shifted_names(batches: Sequence[Batch]) -> I64:

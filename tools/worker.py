@@ -69,7 +69,7 @@ def warm_everything() -> None:
 def warm_spec(spec: Spec) -> None:
     """One selector's kernels, the decoder's among them."""
     warm(spec)
-    Decoder("json", spec.entry.labels, spec.all_limits(), bytes(16)).decode([b'{"y": 1, "x": {"a": 1, "b": 2}}'])
+    Decoder("json", spec.labels, spec.all_limits(), bytes(16)).decode([b'{"y": 1, "x": {"a": 1, "b": 2}}'])
 
 
 def _warm(registered: Registered) -> None:

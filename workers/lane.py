@@ -204,15 +204,15 @@ class Lane:
 
     def _allowance(self, shard: Shard) -> int:
         """In records. A record's samples can't be parted, so records of many samples may go over it by one record."""
-        if not self._shared:
-            return POLL_RECORDS
+        return max(1, self._untold_limit(shard) - shard.untold) if self._shared else POLL_RECORDS
+
+    def _untold_limit(self, shard: Shard) -> int:
         told = shard.accounts.samples + self._serving.samples_heard(shard.partition)
-        return max(1, untold_allowance(told, self._partitions) - shard.untold)
+        return untold_allowance(told, self._partitions, self.spec.half_life, self.spec.steady)
 
     def _full(self, shard: Shard) -> bool:
-        told = shard.accounts.samples + self._serving.samples_heard(shard.partition)
         return (
-            (self._shared and shard.untold >= untold_allowance(told, self._partitions))
+            (self._shared and shard.untold >= self._untold_limit(shard))
             or shard.learner.dirty_bytes() > self._policy.dirty_bytes
             or shard.rejected_bytes > self._policy.rejected_bytes
         )

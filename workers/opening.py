@@ -35,7 +35,7 @@ class Opener:
         self._store = store
         self._hash_key = hash_key
         self._clock = clock
-        self._decoder = Decoder(spec.format, spec.entry.labels, spec.all_limits(), hash_key)
+        self._decoder = Decoder(spec.format, spec.labels, spec.all_limits(), hash_key)
 
     def claim(self, partition: int) -> Claim:
         """Once an assignment, and no more: or a woken zombie and the owner would fence each other in turn."""

@@ -106,7 +106,7 @@ class Shard:
                 chunks=self.learner.changes(),
                 progress=(
                     float(samples),
-                    (progress.accuracy or 0.0) * samples,
+                    nan if samples and progress.accuracy is None else (progress.accuracy or 0.0) * samples,
                     (progress.loss or 0.0) * samples,
                     nan if progress.auc is None else progress.auc,
                 ),

@@ -21,6 +21,7 @@ class Builder:
         self._values: list[float] = []
         self._labels: list[float] = []
         self._weights: list[float] = []
+        self._classes: dict[str, int] = {}  # name -> number in this batch
         self._sample_ends = [0]
         self._record_ends = [0]
 
@@ -30,16 +31,21 @@ class Builder:
             self._text.append(sample.text)
             self._lengths += sample.lengths
             self._values += sample.values
-            self._labels.append(sample.label)
+            self._labels.append(self._number(sample.label))
             self._weights.append(sample.weight)
             self._sample_ends.append(len(self._values))
         self._record_ends.append(len(self._labels))
+
+    def _number(self, label: float | str) -> float:
+        """The label itself, or the batch's number of a class."""
+        return float(self._classes.setdefault(label, len(self._classes))) if isinstance(label, str) else label
 
     def build(self) -> Batch:
         """Everything added so far. A value of 0 keeps its place: its name was seen."""
         text = np.frombuffer(bytearray().join(self._text), np.uint8)
         lengths = np.array(self._lengths, np.int32)
         starts = np.cumsum(lengths, dtype=np.int64) - lengths
+        classes = [name.encode() for name in self._classes]
         batch = Batch(
             records=np.array(self._record_ends, np.int64),
             samples=np.array(self._sample_ends, np.int64),
@@ -50,6 +56,8 @@ class Builder:
             text=text,
             name_starts=starts,
             name_lengths=lengths,
+            class_text=np.frombuffer(bytearray().join(classes), np.uint8),
+            class_ends=np.cumsum([len(name) for name in classes], dtype=np.int64),
         )
         return merged(batch)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from streamsieve.batch import Reason
 from streamsieve.decode.refusal import Refusal
-from streamsieve.decode.samples import Rules, Sample, label_number, number
+from streamsieve.decode.samples import Rules, Sample, number
 from streamsieve.errors import BadFile
 
 Cells = Sequence[str]
@@ -27,7 +27,7 @@ class Table(NamedTuple):
         """The row's one sample; raises Refusal."""
         if len(cells) != len(self.names):
             raise Refusal(Reason.LENGTH, f"{len(cells)} cells, {len(self.names)} columns")
-        label = rules.label(label_number(cells[self.label].strip()))
+        label = rules.label_text(cells[self.label].strip())
         names: list[str] = []
         values: list[float] = []
         for column, cell in enumerate(cells):

@@ -47,8 +47,8 @@ class Decoder:
     def __init__(self, default_format: str, labels: str, limits: Limits, hash_key: bytes) -> None:
         if default_format not in PARSERS:
             raise BadSpec("format", f"must be one of {', '.join(PARSERS)}, not {default_format!r}")
-        if labels not in ("binary", "real"):
-            raise BadSpec("labels", f"must be binary or real, not {labels!r}")
+        if labels not in ("binary", "real", "class"):
+            raise BadSpec("labels", f"must be binary, real or class, not {labels!r}")
         self.rules = Rules(labels, limits)
         self._default = PARSERS[default_format]
         self._key = key_words(hash_key)

@@ -30,7 +30,7 @@ Columns = tuple[list[str], list[float]]
 class Line(msgspec.Struct, gc=False):
     """What the quick parser looks at; `Raw` is parsed only if it is needed."""
 
-    y: float
+    y: float | str
     x: msgspec.Raw = msgspec.Raw(b"null")
     w: float | None = None
     f: msgspec.Raw = msgspec.Raw(b"null")

@@ -6,7 +6,7 @@ There is no place for a weight: it is 1. `qid:` and lists of labels are refused.
 
 from streamsieve.batch import Reason
 from streamsieve.decode.refusal import Refusal, shown
-from streamsieve.decode.samples import Rules, Sample, label_number, number, single_line, words
+from streamsieve.decode.samples import Rules, Sample, number, single_line, words
 
 
 def parse(value: bytes, rules: Rules) -> list[Sample]:
@@ -14,7 +14,7 @@ def parse(value: bytes, rules: Rules) -> list[Sample]:
     tokens = words(single_line(value).partition("#")[0])
     if not tokens or ":" in tokens[0]:
         raise Refusal(Reason.LABEL, "no label")
-    label = rules.label(label_number(tokens[0]))
+    label = rules.label_text(tokens[0])
     pairs = [token.partition(":") for token in tokens[1:]]
     names = [_index(name) for name, _, _ in pairs]
     values = [number(text) for _, _, text in pairs]

@@ -8,6 +8,8 @@ from streamsieve.batch import Reason
 from streamsieve.decode.refusal import Refusal, shown
 from streamsieve.limits import Limits
 
+LARGEST_WHOLE = 2.0**53  # beyond it floats skip whole numbers
+
 
 class Sample(NamedTuple):
     """A checked sample. Its names lie end to end in `text` (UTF-8); equal names are not yet added up."""
@@ -15,18 +17,20 @@ class Sample(NamedTuple):
     text: bytes
     lengths: list[int]
     values: list[float]
-    label: float
+    label: float | str  # a text is the name of a class
     weight: float
 
 
 class Rules(NamedTuple):
-    """What every format asks of labels, weights, names and values. `labels` is 'binary' or 'real'."""
+    """What every format asks of labels, weights, names and values. `labels` is 'binary', 'real' or 'class'."""
 
     labels: str
     limits: Limits
 
-    def label(self, given: object) -> float:
-        """-1.0 or 1.0 (0 counts as -1) of a binary label, any number within the limit of a real one."""
+    def label(self, given: object) -> float | str:
+        """-1.0 or 1.0 (0 counts as -1) of a binary label, any number within the limit of a real one, a class's name."""
+        if self.labels == "class" and given is not None:
+            return self._class(given)
         if not isinstance(given, float):
             raise Refusal(Reason.LABEL, "no label" if given is None else f"the label is no number: {_kind(given)}")
         if not abs(given) <= self.limits.max_value:
@@ -36,6 +40,24 @@ class Rules(NamedTuple):
         if given not in (-1.0, 0.0, 1.0):
             raise Refusal(Reason.LABEL, f"the label {given!r} is none of -1, 0, 1")
         return given or -1.0
+
+    def label_text(self, text: str) -> float | str:
+        """The label that a text format spells; where labels are classes it need not be a number."""
+        if self.labels == "class" and not _spells_number(text):
+            return self.label(text)
+        return self.label(label_number(text))
+
+    def _class(self, given: object) -> str:
+        """A class's name: a whole number as decimal text, any other text as it is, so that 3 and "3" are one class."""
+        if isinstance(given, float):
+            if not (given.is_integer() and abs(given) <= LARGEST_WHOLE):
+                raise Refusal(Reason.LABEL, f"the class {given!r} is no whole number within +-2^53")
+            return str(int(given))
+        if not isinstance(given, str):
+            raise Refusal(Reason.LABEL, f"the class is neither a number nor a string: {_kind(given)}")
+        if not 0 < len(_utf8(given)) <= self.limits.max_name_bytes:
+            raise Refusal(Reason.LABEL, f"the class {shown(given)} is empty or over {self.limits.max_name_bytes} bytes")
+        return given
 
     def weight(self, given: object) -> float:
         """Finite, > 0 and within the limit; None is 1."""
@@ -47,7 +69,7 @@ class Rules(NamedTuple):
             raise Refusal(Reason.NUMBER, f"the weight {given!r} is not > 0 and at most {self.limits.max_value:g}")
         return given
 
-    def sample(self, names: Sequence[str], values: list[float], label: float, weight: float) -> Sample:
+    def sample(self, names: Sequence[str], values: list[float], label: float | str, weight: float) -> Sample:
         """The sample, if its names and values are within the limits."""
         if len(names) != len(values):
             raise Refusal(Reason.LENGTH, f"{len(names)} names, {len(values)} values")
@@ -122,6 +144,14 @@ def number(text: str) -> float:
     if not math.isfinite(value):
         raise Refusal(Reason.NUMBER, f"{shown(text)} is not finite")
     return value
+
+
+def _spells_number(text: str) -> bool:
+    try:
+        number(text)
+    except Refusal as refusal:
+        return refusal.reason is not Reason.SYNTAX
+    return True
 
 
 def label_number(text: str) -> float:

@@ -8,7 +8,7 @@ number), which no learner here could honour.
 
 from streamsieve.batch import Reason
 from streamsieve.decode.refusal import Refusal, shown
-from streamsieve.decode.samples import Rules, Sample, label_number, number, single_line, words
+from streamsieve.decode.samples import Rules, Sample, number, single_line, words
 
 
 def parse(value: bytes, rules: Rules) -> list[Sample]:
@@ -24,7 +24,7 @@ def parse(value: bytes, rules: Rules) -> list[Sample]:
     return [rules.sample(names, values, label, weight)]
 
 
-def _label_and_weight(head: str, rules: Rules) -> tuple[float, float]:
+def _label_and_weight(head: str, rules: Rules) -> tuple[float | str, float]:
     fields = words(head)
     if fields and (fields[-1].startswith("'") or not head.endswith(" ")):
         fields.pop()
@@ -32,7 +32,7 @@ def _label_and_weight(head: str, rules: Rules) -> tuple[float, float]:
         raise Refusal(Reason.LABEL, "no label; a blank must part it from the |")
     if len(fields) > 2:
         raise Refusal(Reason.SYNTAX, f"{shown(fields[2])} after the importance: initial predictions are not supported")
-    label = rules.label(label_number(fields[0]))
+    label = rules.label_text(fields[0])
     return label, rules.weight(number(fields[1])) if len(fields) == 2 else 1.0
 
 

@@ -23,19 +23,6 @@ from streamsieve.spec import Spec
 HASH_KEY = b"streamsieve-1-py"
 # The limits of the wire are for strangers; what remains is what arithmetic and storage need.
 LIMITS = Limits(max_features=2**31 - 1, max_name_bytes=65_535, max_value=LARGEST)
-REAL_LOSSES = ("squared",)
-CLASS_LOSSES = ("softmax",)
-
-
-def labels_of(loss: str) -> str:
-    """What a loss takes as labels: binary, real or class.
-
-    >>> labels_of("logistic"), labels_of("squared")
-    ('binary', 'real')
-    """
-    if loss in CLASS_LOSSES:
-        return "class"
-    return "real" if loss in REAL_LOSSES else "binary"
 
 
 def spec_of(algorithm: str, budget: int, loss: str | None, params: Mapping[str, float] | None, intercept: bool) -> Spec:
@@ -55,7 +42,7 @@ def spec_of(algorithm: str, budget: int, loss: str | None, params: Mapping[str, 
         raise ValueError(str(error)) from None
     if spec.entry.kind != "sample":
         raise ValueError(f"algorithm: {algorithm} learns no samples but by {spec.entry.kind}")
-    if spec.loss in CLASS_LOSSES:
+    if spec.labels == "class":
         raise ValueError(f"loss: {spec.loss} is for streams; in this process there are two classes or numbers")
     return spec
 
@@ -74,14 +61,14 @@ class Model:
     def __init__(self, spec: Spec, hash_key: bytes = HASH_KEY) -> None:
         self.spec = spec
         self.hash_key = hash_key
-        self.rules = Rules(labels_of(spec.loss), LIMITS)
+        self.rules = Rules(spec.labels, LIMITS)
         self._learner = make_learner(spec, hash_key)
         self._served: tuple[Selection, dict[str, float]] | None = None
 
     @property
     def real(self) -> bool:
         """Are its labels numbers, not two classes?"""
-        return self.spec.loss in REAL_LOSSES
+        return self.spec.labels == "real"
 
     def learn(self, batch: Batch, rows: Sequence[int] | I64) -> None:
         """Learn each sample in turn; `rows` says what the caller calls them.
@@ -99,7 +86,7 @@ class Model:
             first = f"the first is row {rows[record]}: {sentence}"
             raise ValueError(f"{count} row(s) not learnt, {first}; scale the values, or take smaller steps")
 
-    def named_batch(self, rows: Sequence[NamedRow], labels: Sequence[float], weights: Sequence[float]) -> Batch:
+    def named_batch(self, rows: Sequence[NamedRow], labels: Sequence[float | str], weights: Sequence[float]) -> Batch:
         """Samples with names of their own as a batch. Raises ValueError; nothing was learnt then."""
         builder = Builder(key_words(self.hash_key))
         for place, (row, label, weight) in enumerate(zip(rows, labels, weights, strict=True)):

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
 
@@ -44,8 +44,8 @@ def kernel(function: Function) -> Function:
 def lean_kernel(function: Function) -> Function:
     """The same for a function that allocates no array: it then need not count references to those it is given.
 
-    Counting cost B-ARDA's round more than the arithmetic did (480 ms against 220 ms for 50,000 samples).
+    Counting cost B-ARDA's round more than half of its time (0.24 s against 0.11 s for 50,000 samples of 69 features).
     """
-    flags = {"cache": True, "nogil": True, "fastmath": False, "error_model": "numpy", "_nrt": False}
+    flags: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": False, "error_model": "numpy", "_nrt": False}
     compiled: Function = numba.njit(function, **flags)
     return compiled

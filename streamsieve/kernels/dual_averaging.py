@@ -1,7 +1,12 @@
-"""B-ARDA's round, sample after sample over a batch (Zhai et al., algorithm 1, in closed form).
+"""B-ARDA's round, sample after sample over a batch (Zhai et al., algorithm 1, in closed form), and l1-ARDA's.
 
-gradients = sum g (G), squares = sum g^2 (s2), one pair a row. Everything a sample would write is checked first, so
+gradients = sum g (G), squares = sum g^2 (s2), one pair a row; the two differ only in the weights that follow from them
+(`Rule.truncates`), and l1-ARDA needs no band. Everything a sample would write is checked first, so
 that a sample whose sums overflow leaves no trace; a record of many samples keeps a log to be undone by.
+
+With forgetting, sums are kept in a scale that grows (see `adaptive`): a gradient is multiplied by the scale of its
+round, and whenever the count of samples is a multiple of `Rule.period`, all sums are scaled down. That depends on the
+samples alone, so that batches may still be cut anywhere.
 """
 
 import math
@@ -10,23 +15,30 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from streamsieve.batch import F64, I32, I64, U8, Batch
-from streamsieve.kernels.adaptive import Rule, curvature_of, sum_at
+from streamsieve.kernels.adaptive import (
+    Clock,
+    Moment,
+    Rule,
+    count_of,
+    moment_at,
+    sparse_weight,
+    sum_at,
+    swell_of,
+)
 from streamsieve.kernels.band import (
+    FOREVER,
     HORIZON,
-    LOWER,
     MIDDLE,
     OUTSIDE,
     STALE,
-    UPPER,
     Band,
-    edge_now,
     flat_of,
     is_current,
     is_quiet,
+    look,
     move,
     place_of,
     quiet_of,
-    rise_of,
     worst_kept,
 )
 from streamsieve.kernels.compiler import lean_kernel
@@ -36,10 +48,10 @@ from streamsieve.kernels.vocabulary import LONGEST_NAME, Vocabulary, add, find, 
 
 Counts = TypeVar("Counts", I64, F64)
 
-DONE, LEARNT, REFUSED, NEED_ROOM, NEED_REBUILD = range(5)
+DONE, LEARNT, REFUSED, NEED_ROOM, NEED_REBUILD, NEED_RESCALE, NEED_TOTALS = range(7)
 SAMPLES, ROWS, IGNORED, CORRECT = range(4)  # of Head.counts
 LOSS, GRADIENT, SQUARE = range(3)  # of Head.floats; the latter two are the intercept's sums
-N_ENTRIES, N_SAMPLES, N_NAMES = range(3)  # of Log.sizes
+N_ENTRIES, N_SAMPLES, N_NAMES, N_UNSCALED = range(4)  # of Log.sizes
 RECORD, SAMPLE = range(2)  # of a cursor
 CHUNK_BITS = 10  # 1,024 rows a chunk
 
@@ -59,7 +71,7 @@ class Shard(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What is not by row: counters, metrics, the intercept; `heard` is (samples, gradient, square) of the peers."""
+    """What is not by row: counters, metrics, the intercept; `heard` is (count, gradient, square) of the peers."""
 
     counts: I64
     floats: F64
@@ -68,7 +80,11 @@ class Head(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What a record of many samples overwrote, in order, and the head as it was before."""
+    """What a record of many samples overwrote, in order, and the head as it was before.
+
+    If sums were scaled down within the record, `unscaled` is all of them just before the first time, and
+    sizes[N_UNSCALED] how many entries were logged by then; else that is -1.
+    """
 
     rows: I32
     sums: F64
@@ -76,12 +92,28 @@ class Log(NamedTuple):
     counts: I64
     floats: F64
     sizes: I64
+    unscaled: F64
 
 
 @lean_kernel
-def round_of(head: Head) -> int:
-    """t: the samples so far, the peers' included."""
-    return int(head.counts[SAMPLES]) + int(head.heard[0])
+def round_of(head: Head, rule: Rule) -> int:
+    """The samples so far, the peers' included; with forgetting those of this shard, by which everything ages."""
+    return int(head.counts[SAMPLES]) + (int(head.heard[0]) if rule.fade == 0.0 else 0)
+
+
+@lean_kernel
+def new_clock(samples: int, heard: float, rule: Rule) -> Clock:
+    """The clock of a shard of so many samples that has heard of so many rounds."""
+    if rule.fade == 0.0:
+        return Clock(rule.drag, rule.delta, 0.0, 0, FOREVER, 0.0)
+    base = samples // rule.period * rule.period
+    return Clock(rule.drag, rule.delta, rule.fade, base, base + rule.period, heard)
+
+
+@lean_kernel
+def clock_of(head: Head, rule: Rule) -> Clock:
+    """The clock of this shard."""
+    return new_clock(int(head.counts[SAMPLES]), float(head.heard[0]), rule)
 
 
 @lean_kernel
@@ -95,16 +127,23 @@ def copy_into(target: Counts, source: Counts) -> None:
 def begin_record(words: Vocabulary, head: Head, log: Log) -> None:
     """Remember where the record began."""
     log.sizes[N_ENTRIES], log.sizes[N_SAMPLES], log.sizes[N_NAMES] = 0, 0, words.size[0]
+    log.sizes[N_UNSCALED] = -1
     copy_into(log.counts, head.counts)
     copy_into(log.floats, head.floats)
 
 
 @lean_kernel
-def undo_record(words: Vocabulary, shard: Shard, band: Band, head: Head, log: Log) -> None:
+def undo_record(words: Vocabulary, shard: Shard, head: Head, log: Log) -> None:
     """Be as if the record had never come."""
-    for entry in range(log.sizes[N_ENTRIES] - 1, -1, -1):
-        shard.own[log.rows[entry], 0] = log.sums[entry, 0]
-        shard.own[log.rows[entry], 1] = log.sums[entry, 1]
+    entries = log.sizes[N_ENTRIES]
+    if log.sizes[N_UNSCALED] >= 0:
+        entries = log.sizes[N_UNSCALED]
+        for row in range(len(log.unscaled)):
+            for column in range(shard.own.shape[1]):
+                shard.own[row, column] = log.unscaled[row, column]
+    for entry in range(entries - 1, -1, -1):
+        for column in range(shard.own.shape[1]):
+            shard.own[log.rows[entry], column] = log.sums[entry, column]
     for sample in range(log.sizes[N_SAMPLES]):
         head.histogram[log.bins[sample] // BINS, log.bins[sample] % BINS] -= 1
     if len(shard.own_row) > 0:
@@ -113,7 +152,6 @@ def undo_record(words: Vocabulary, shard: Shard, band: Band, head: Head, log: Lo
     copy_into(head.counts, log.counts)
     copy_into(head.floats, log.floats)
     forget_after(words, log.sizes[N_NAMES])
-    band.counts[STALE] = 1
 
 
 @lean_kernel
@@ -131,10 +169,12 @@ def look_up(batch: Batch, start: int, stop: int, words: Vocabulary, found: I64) 
 
 
 @lean_kernel
-def margin_of(batch: Batch, start: int, stop: int, found: I64, shard: Shard, band: Band, t: int, rule: Rule) -> float:
+def margin_of(
+    batch: Batch, start: int, stop: int, found: I64, shard: Shard, band: Band, t: int, rule: Rule, clock: Clock
+) -> float:
     """p = w.x over the kept features, in the entries' order."""
     own, others, place, values = shard.own, shard.others, band.place, batch.values
-    damping = rule.drag * t
+    moment = moment_at(clock, t)
     worst_score, worst_row = np.inf, -1  # of the middle's kept rows; looked up when first needed
     unknown = True
     margin = 0.0
@@ -142,40 +182,68 @@ def margin_of(batch: Batch, start: int, stop: int, found: I64, shard: Shard, ban
         row = found[entry - start]
         if row < 0 or place[row] == OUTSIDE:
             continue
-        curvature = curvature_of(sum_at(own, others, row, 1), rule.delta)
-        weight = -rule.rate * sum_at(own, others, row, 0) / (damping + curvature)
+        root = math.sqrt(sum_at(own, others, row, 1))
+        weight = -rule.rate * sum_at(own, others, row, 0) / (moment.reach + root)
         if place[row] == MIDDLE:
             if unknown:
-                worst_score, worst_row = worst_kept(band, t, rule)
+                worst_score, worst_row = worst_kept(band, t, rule, clock)
                 unknown = False
-            score = curvature * weight * weight
+            score = (moment.delta + root) * weight * weight
             if score < worst_score or (score == worst_score and row > worst_row):
                 continue
         margin += weight * values[entry]
+    return margin / swell_of(clock, t)
+
+
+@lean_kernel
+def sparse_margin(
+    batch: Batch, start: int, stop: int, found: I64, shard: Shard, t: int, rule: Rule, clock: Clock
+) -> float:
+    """p = w.x over all features of l1-ARDA, in the entries' order."""
+    own, others, values = shard.own, shard.others, batch.values
+    count, swell = count_of(clock, t), swell_of(clock, t)
+    margin = 0.0
+    for entry in range(start, stop):
+        row = found[entry - start]
+        if row >= 0:
+            gradient = sum_at(own, others, row, 0) / (swell * swell)
+            curvature = rule.delta + math.sqrt(sum_at(own, others, row, 1)) / swell
+            margin += sparse_weight(gradient, curvature, count, rule) * values[entry]
     return margin
 
 
 @lean_kernel
-def intercept_of(head: Head, t: int, rule: Rule) -> float:
+def intercept_of(head: Head, moment: Moment, swell: float, rule: Rule) -> float:
     """The intercept's weight: a feature that is always 1 and always kept."""
-    curvature = curvature_of(head.floats[SQUARE] + head.heard[2], rule.delta)
-    return float(-rule.rate * (head.floats[GRADIENT] + head.heard[1]) / (rule.drag * t + curvature))
+    root = math.sqrt(head.floats[SQUARE] + head.heard[2])
+    return float(-rule.rate * (head.floats[GRADIENT] + head.heard[1]) / (moment.reach + root) / swell)
 
 
 @lean_kernel
-def fits(batch: Batch, start: int, stop: int, found: I64, shard: Shard, slope: float) -> bool:
+def fits(batch: Batch, start: int, stop: int, found: I64, shard: Shard, slope: float, scale: float) -> bool:
     """Would every sum stay finite? Zero times anything infinite is not a number."""
     own, others, values = shard.own, shard.others, batch.values
     probe = 0.0
     for entry in range(start, stop):
         row = found[entry - start]
         gradient = slope * values[entry]
-        square = gradient * gradient
+        square = gradient * gradient * scale
+        gradient *= scale
         if row >= 0:
             gradient += sum_at(own, others, row, 0)
             square += sum_at(own, others, row, 1)
         probe += gradient * 0.0 + square * 0.0
     return probe == 0.0
+
+
+@lean_kernel
+def head_fits(head: Head, margin: float, loss: float, slope: float, scale: float, intercept: bool) -> bool:
+    """The same for what is not by row."""
+    finite = math.isfinite(margin) and math.isfinite(head.floats[LOSS] + loss) and math.isfinite(slope)
+    if not intercept:
+        return finite
+    square = head.floats[SQUARE] + head.heard[2] + slope * slope * scale
+    return finite and math.isfinite(square) and math.isfinite(head.floats[GRADIENT] + head.heard[1] + slope * scale)
 
 
 @lean_kernel
@@ -192,18 +260,21 @@ def know(row: int, shard: Shard, head: Head) -> None:
 
 
 @lean_kernel
-def clear_row(row: int, shard: Shard, band: Band) -> None:
-    """Ready a row for a new name."""
-    shard.own[row, 0], shard.own[row, 1] = 0.0, 0.0
+def clear_row(row: int, shard: Shard, place: U8) -> None:
+    """Ready a row for a new name; where no band is needed, `place` is empty."""
+    for column in range(shard.own.shape[1]):
+        shard.own[row, column] = 0.0
     if len(shard.own_row) > 0:
-        shard.others[row, 0], shard.others[row, 1] = 0.0, 0.0
+        for column in range(shard.own.shape[1]):
+            shard.others[row, column] = 0.0
         shard.own_row[row] = -1
-    band.place[row] = OUTSIDE
+    if len(place) > 0:
+        place[row] = OUTSIDE
 
 
 @lean_kernel
 def add_names(
-    batch: Batch, start: int, stop: int, found: I64, words: Vocabulary, shard: Shard, band: Band, head: Head, rule: Rule
+    batch: Batch, start: int, stop: int, found: I64, words: Vocabulary, shard: Shard, place: U8, head: Head, rule: Rule
 ) -> None:
     """Give the new names of a sample their rows; past the limit they are ignored and counted."""
     for entry in range(start, stop):
@@ -215,39 +286,52 @@ def add_names(
                 continue
             row = add(words, batch.hashes[entry], batch.text, batch.name_starts[entry], length)
             found[entry - start] = row
-            clear_row(row, shard, band)
+            clear_row(row, shard, place)
             know(row, shard, head)
         elif len(shard.own_row) > 0:
             know(row, shard, head)
 
 
 @lean_kernel
+def add_up(batch: Batch, start: int, stop: int, found: I64, shard: Shard, slope: float, scale: float) -> None:
+    """G += g, s2 += g^2 for each entry."""
+    own, own_row, dirty, values = shard.own, shard.own_row, shard.dirty, batch.values
+    for entry in range(start, stop):
+        row = found[entry - start]
+        if row >= 0:
+            gradient = slope * values[entry]
+            own[row, 0] += gradient * scale
+            own[row, 1] += gradient * gradient * scale
+            dirty[(own_row[row] if len(own_row) > 0 else row) >> CHUNK_BITS] = 1
+
+
+@lean_kernel
 def write(
-    batch: Batch, start: int, stop: int, found: I64, shard: Shard, band: Band, t: int, rule: Rule, slope: float
-) -> None:
+    batch: Batch, start: int, stop: int, found: I64, shard: Shard, band: Band, t: int, rule: Rule, clock: Clock,
+    slope: float, scale: float,
+) -> None:  # fmt: skip
     """G += g, s2 += g^2 for each entry, and each row to its place at round t."""
+    if t > band.counts[HORIZON]:
+        band.counts[STALE] = 1
     own, others, own_row, dirty, values = shard.own, shard.others, shard.own_row, shard.dirty, batch.values
-    edges, place = band.edges, band.place
-    damping, end_damping = rule.drag * t, rule.drag * band.counts[HORIZON]
-    over = edge_now(edges, UPPER, damping) * rise_of(rule.drag)
-    under = edge_now(edges, LOWER, damping) / rise_of(rule.drag)
-    quiet, flat = quiet_of(edges), flat_of(edges, damping, end_damping)
+    place, sight = band.place, look(band, t, clock)
+    quiet, flat = quiet_of(sight), flat_of(sight)
     for entry in range(start, stop):
         row = found[entry - start]
         if row < 0:
             continue
         gradient = slope * values[entry]
-        own[row, 0] += gradient
-        own[row, 1] += gradient * gradient
+        own[row, 0] += gradient * scale
+        own[row, 1] += gradient * gradient * scale
         dirty[(own_row[row] if len(own_row) > 0 else row) >> CHUNK_BITS] = 1
         pull = -rule.rate * sum_at(own, others, row, 0)
         square = sum_at(own, others, row, 1)
         if place[row] == OUTSIDE and is_quiet(pull, square, quiet, flat):
             continue
-        curvature = curvature_of(square, rule.delta)
-        target = place_of(edges, row, pull, curvature, damping, end_damping, over, under)
+        root = math.sqrt(square)
+        target = place_of(band.edges, row, pull, root, sight)
         if target == MIDDLE or target != place[row]:
-            move(band, row, pull, curvature, target, t, rule.drag)
+            move(band, row, pull, root, target, t, clock)
 
 
 @lean_kernel
@@ -258,7 +342,8 @@ def note_sums(start: int, stop: int, found: I64, shard: Shard, log: Log) -> None
         row = found[entry]
         if row >= 0:
             log.rows[at] = row
-            log.sums[at, 0], log.sums[at, 1] = shard.own[row, 0], shard.own[row, 1]
+            for column in range(shard.own.shape[1]):
+                log.sums[at, column] = shard.own[row, column]
             at += 1
     log.sizes[N_ENTRIES] = at
 
@@ -283,38 +368,40 @@ def learn_sample(
 ) -> int:  # fmt: skip
     """One round: predict, check, then write. Nothing is written unless the answer is LEARNT."""
     start, stop = batch.samples[sample], batch.samples[sample + 1]
-    t = round_of(head)
-    if not is_current(band, t, rule):
+    t, clock = round_of(head, rule), clock_of(head, rule)
+    if rule.truncates and not is_current(band, t, rule, clock):
         return NEED_REBUILD
     new, text = look_up(batch, start, stop, words, found)
     if new > 0 and not has_room(words, min(new, max(rule.max_names - words.size[0], 0)), text):
         return NEED_ROOM
-    margin = margin_of(batch, start, stop, found, shard, band, t, rule)
+    if rule.truncates:
+        margin = margin_of(batch, start, stop, found, shard, band, t, rule, clock)
+    else:
+        margin = sparse_margin(batch, start, stop, found, shard, t, rule, clock)
     if rule.intercept:
-        margin += intercept_of(head, t, rule)
+        margin += intercept_of(head, moment_at(clock, t), swell_of(clock, t), rule)
     margins[sample] = margin
     label = batch.labels[sample]
     slope = batch.weights[sample] * slope_of(rule.loss, label, margin)
     loss = loss_of(rule.loss, label, margin)
-    whole = math.isfinite(margin) and math.isfinite(head.floats[LOSS] + loss) and math.isfinite(slope)
-    if rule.intercept:
-        square = head.floats[SQUARE] + head.heard[2] + slope * slope
-        whole = whole and math.isfinite(square) and math.isfinite(head.floats[GRADIENT] + head.heard[1] + slope)
-    if not whole or not fits(batch, start, stop, found, shard, slope):
+    scale = swell_of(clock, t + 1) * swell_of(clock, t + 1)
+    whole = head_fits(head, margin, loss, slope, scale, rule.intercept)
+    if not whole or not fits(batch, start, stop, found, shard, slope, scale):
         return REFUSED
     if new > 0 or len(shard.own_row) > 0:
-        add_names(batch, start, stop, found, words, shard, band, head, rule)
+        add_names(batch, start, stop, found, words, shard, band.place, head, rule)
     note_progress(head, label, margin, loss, log, logging)
     head.counts[SAMPLES] += 1
     if slope != 0.0:
         if logging:
             note_sums(start, stop, found, shard, log)
         if rule.intercept:
-            head.floats[GRADIENT] += slope
-            head.floats[SQUARE] += slope * slope
-        if t + 1 > band.counts[HORIZON]:
-            band.counts[STALE] = 1
-        write(batch, start, stop, found, shard, band, t + 1, rule, slope)
+            head.floats[GRADIENT] += slope * scale
+            head.floats[SQUARE] += slope * slope * scale
+        if rule.truncates:
+            write(batch, start, stop, found, shard, band, t + 1, rule, clock, slope, scale)
+        else:
+            add_up(batch, start, stop, found, shard, slope, scale)
     return LEARNT
 
 
@@ -339,11 +426,19 @@ def learn(
             )  # fmt: skip
             if outcome == LEARNT:
                 cursor[SAMPLE] += 1
+                if rule.period > 0 and head.counts[SAMPLES] % rule.period == 0:
+                    return NEED_RESCALE
             elif outcome == REFUSED:
                 if logging:
-                    undo_record(words, shard, band, head, log)
+                    if rule.truncates:
+                        for row in range(log.sizes[N_NAMES], words.size[0]):
+                            band.place[row] = OUTSIDE  # a row without a name is never anywhere else
+                    undo_record(words, shard, head, log)
+                    band.counts[STALE] = 1
                 refused[record] = cursor[SAMPLE] - first
                 cursor[SAMPLE] = last
+                if logging and log.sizes[N_UNSCALED] >= 0:
+                    return NEED_TOTALS
             else:
                 return outcome
         cursor[RECORD] += 1

@@ -11,7 +11,7 @@ PATIENCE = 20.0
 
 
 class Member:
-    """Feeds nothing by itself unless `feed_from` says from where."""
+    """Feeds nothing by itself unless `feed_from` says from where; then it goes on where it stood when it is back."""
 
     def __init__(self, broker: Broker, topic: str, group: str, feed_from: int | None = None) -> None:
         self.told: list[tuple[str, list[int]]] = []
@@ -27,7 +27,8 @@ class Member:
         self.mine.update(partitions)
         if self._feed_from is not None:
             for partition in partitions:
-                self.consumer.feed(partition, self._feed_from)
+                seen = self.offsets(partition)
+                self.consumer.feed(partition, seen[-1] + 1 if seen else self._feed_from)
 
     def revoked(self, partitions: Sequence[int]) -> None:
         self.told.append(("revoked", list(partitions)))

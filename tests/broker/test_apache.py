@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -153,8 +154,12 @@ def test_a_log_that_retention_shortened_is_read_by_everyone_who_joins(apache: Ka
         done.result(20)
     for _ in range(5):
         member = Member(apache, topic, fresh("group"), feed_from=10)
-        until(lambda reader=member: all(reader.offsets(p) == list(range(10, 20)) for p in range(8)), member)
+        until(partial(_all_read, member, 8), member)
         member.consumer.close()
+
+
+def _all_read(member: Member, partitions: int) -> bool:
+    return all(member.offsets(partition) == list(range(10, 20)) for partition in range(partitions))
 
 
 def test_one_of_three_brokers_dies_and_nothing_stops(apache_kafka_three: RunningKafka) -> None:
@@ -171,6 +176,7 @@ def test_one_of_three_brokers_dies_and_nothing_stops(apache_kafka_three: Running
             producer.send_all([Outgoing(topic, None, b"after", [], p) for p in range(3)])
         until(lambda: all(len(member.records[p]) == 4 for p in range(3)), member, seconds=40)
         assert all(member.offsets(p) == [0, 1, 2, 3] for p in range(3))
+        assert member.faults == []
         assert sum(marks.high for marks in broker.watermarks(topic).values()) == 12
     finally:
         apache_kafka_three.restart(1)

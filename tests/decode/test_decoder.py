@@ -147,7 +147,19 @@ def test_arrays_have_the_types_that_kernels_were_compiled_for():
     for given_values in ([], [JSON], [JSON, b'{"y": 1, "x": ["a", "a"]}']):
         batch = decoder("json").decode(given_values).batch
         kinds = [array.dtype.name for array in batch]
-        assert kinds == ["int64", "int64", "uint64", "float64", "float64", "float64", "uint8", "int64", "int32"]
+        assert kinds == [
+            "int64",
+            "int64",
+            "uint64",
+            "float64",
+            "float64",
+            "float64",
+            "uint8",
+            "int64",
+            "int32",
+            "uint8",
+            "int64",
+        ]
         assert all(array.flags.c_contiguous and array.flags.writeable for array in batch)
 
 
@@ -207,4 +219,4 @@ def test_a_decoder_checks_what_it_is_made_with():
     with pytest.raises(BadSpec, match="format"):
         decoder("xml")
     with pytest.raises(BadSpec, match="labels"):
-        decoder("json", "class")
+        decoder("json", "colour")

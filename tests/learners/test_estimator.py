@@ -14,14 +14,14 @@ from streamsieve.decode.decoder import Decoder
 from streamsieve.estimator import FeatureSieve
 from streamsieve.in_process import fitted
 from streamsieve.in_process.habits import NotFitted
-from streamsieve.in_process.model import CLASS_LOSSES, LIMITS, Model, labels_of, spec_of
+from streamsieve.in_process.model import LIMITS, Model, spec_of
 from streamsieve.in_process.tables import NamedRow
-from streamsieve.learners.catalogue import CATALOGUE
+from streamsieve.learners.catalogue import CATALOGUE, LABELS
 from streamsieve.learners.making import make_learner
 from streamsieve.spec import Spec
 
 SAMPLE_ALGORITHMS = [
-    entry.name for entry in CATALOGUE.values() if entry.kind == "sample" and entry.losses[0] not in CLASS_LOSSES
+    entry.name for entry in CATALOGUE.values() if entry.kind == "sample" and LABELS[entry.losses[0]] != "class"
 ]
 
 
@@ -52,7 +52,7 @@ def test_it_is_the_learner_fed_through_decode(data, algorithm):
     X, y = data
     spec = Spec.parse({"name": "a", "topic": "a", "algorithm": algorithm, "budget": 5, "intercept": True})
     key = bytes(range(16))
-    learner, decoder = make_learner(spec, key), Decoder("libsvm", labels_of(spec.loss), LIMITS, key)
+    learner, decoder = make_learner(spec, key), Decoder("libsvm", spec.labels, LIMITS, key)
     lines = [
         f"{'+1' if label == 'spam' else '-1'} {' '.join(f'{name}:{value!r}' for name, value in row.items())}".encode()
         for row, label in zip(dicts(X, "{}".format), y, strict=True)

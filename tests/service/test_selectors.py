@@ -6,8 +6,9 @@ import pytest
 from broker.memory import MemoryBroker
 from broker.types import Outgoing
 from service.app import create_app
+from service.detail import progressive
 from store.memory import MemoryStore
-from store.types import Accounts
+from store.types import Accounts, ShardStatus
 from streamsieve.spec import Spec
 from tests.service.running import add_selector, claim_of, commit_first, eventually, publish, running, spec_json
 
@@ -141,3 +142,12 @@ def test_writes_are_refused_unless_allowed(store: MemoryStore) -> None:
         assert [answer.status_code for answer in refused] == [403, 403]
         assert client.post("/selectors", content=b"x" * 2_000_000).status_code == 403
         assert [one["name"] for one in client.get("/selectors").json()] == ["spam"]
+
+
+def test_real_labels_have_a_loss_but_no_accuracy() -> None:
+    nan = float("nan")
+    shards = [
+        ShardStatus(partition, None, progress, "", 1, 0.0, "")
+        for partition, progress in enumerate([(4.0, nan, 6.0, nan), (0.0, 0.0, 0.0, nan)])
+    ]
+    assert progressive(shards).model_dump() == {"accuracy": None, "loss": 1.5, "auc": None}

@@ -90,7 +90,8 @@ def test_a_store_made_before_its_redis_works_once_that_is_up(connect: Connect, t
 
 
 def test_a_killed_redis_comes_back_with_state_and_offset(connect: Connect, tmp_path: Path) -> None:
-    server = start_valkey(tmp_path)
+    # everysec, the default, may lose up to 2 s while an fsync stalls, as it does on a busy disk
+    server = start_valkey(tmp_path, options=("--appendfsync", "always"))
     store = connect(server.url)
     claim = store.claim(SHARD)
     store.commit(claim, commit_on(Stored(), {"s:0": b"a" * 16_384, "n:0": b"b"}))

@@ -19,7 +19,7 @@ SEED = int(os.environ.get("SIEVE_TEST_SEED", "20"))
 
 def undisturbed(spec: Spec, values: list[bytes | None]) -> str:
     learner = make_learner(spec, bytes(16))
-    decoder = Decoder(spec.format, spec.entry.labels, spec.all_limits(), bytes(16))
+    decoder = Decoder(spec.format, spec.labels, spec.all_limits(), bytes(16))
     learner.learn(decoder.decode(values).batch)
     return fingerprint(spec.algorithm, learner.chunks())
 

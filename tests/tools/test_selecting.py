@@ -175,7 +175,7 @@ def test_saved_snapshots_are_equal_for_equal_runs(samples, tmp_path):
         ((*B_ARDA, "--param", "eta=0"), "params.eta: must be > 0, not 0"),
         ((*B_ARDA, "--param", "speed=1"), "params.speed: b-arda has no such parameter"),
         ((*B_ARDA, "--param", "intercept=maybe"), "intercept: must be true or false, not 'maybe'"),
-        ((*B_ARDA, "--param", "half_life=5"), "half_life: b-arda does not forget"),
+        ((*B_ARDA, "--param", "half_life=0.5"), "half_life: must be a finite number of samples, at least 1"),
         ((*B_ARDA, "--passes", "0"), "argument --passes: must be at least 1"),
         ((*B_ARDA, "--shuffle", "-1"), "argument --shuffle: "),
         ((*B_ARDA, "--format", "xml"), "argument --format: invalid choice: 'xml'"),

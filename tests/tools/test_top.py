@@ -73,7 +73,10 @@ def test_watch_shows_each_new_set_and_stops_quietly():
         http_server(script) as url,
         subprocess.Popen(
             [sys.executable, "-m", "tools", "top", "spam", "--watch", "--output", "json", "--url", url],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=clean_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env=clean_environment(),
         ) as process,  # fmt: skip
     ):
         assert process.stdout is not None

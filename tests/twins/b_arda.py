@@ -7,9 +7,10 @@ import numpy as np
 
 
 class NaiveBArda:
-    def __init__(self, budget, eta, delta, lam, loss="squared_hinge", intercept=False):
+    def __init__(self, budget, eta, delta, lam, loss="squared_hinge", intercept=False, half_life=None):
         self.budget, self.eta, self.delta, self.lam = budget, eta, delta, lam
         self.loss, self.intercept = loss, intercept
+        self.rho = 2 ** (-1 / half_life) if half_life else 1.0
         self.t = 0
         self.row: dict[str, int] = {}
         self.G = np.zeros(0)
@@ -28,7 +29,12 @@ class NaiveBArda:
         for name, value in x.items():
             p += self.w[self.row[name]] * value
         p += self.intercept_w
-        slope = weight * self.slope(y, p)
+        slope = weight * slope_of(self.loss, y, p)
+        self.t = self.rho * self.t + 1
+        self.G *= self.rho
+        self.s2 *= self.rho
+        self.intercept_G *= self.rho
+        self.intercept_s2 *= self.rho
         for name, value in x.items():
             g = slope * value
             self.G[self.row[name]] += g
@@ -36,16 +42,8 @@ class NaiveBArda:
         if self.intercept:
             self.intercept_G += slope
             self.intercept_s2 += slope * slope
-        self.t += 1
         self.choose()
         return p
-
-    def slope(self, y, p):
-        if self.loss == "squared_hinge":
-            return -2 * y * (1 - y * p) if y * p < 1 else 0.0
-        if y * p > 0:
-            return -y * (math.exp(-y * p) / (1 + math.exp(-y * p)))
-        return -y * (1 / (1 + math.exp(y * p)))
 
     def choose(self):
         H = self.delta + np.sqrt(self.s2)
@@ -62,3 +60,11 @@ class NaiveBArda:
         names = list(self.row)
         kept = [row for row in np.lexsort((np.arange(len(self.w)), -self.score)) if self.w[row] != 0]
         return [(names[row], float(self.w[row]), float(self.score[row])) for row in kept]
+
+
+def slope_of(loss, y, p):
+    if loss == "squared_hinge":
+        return -2 * y * (1 - y * p) if y * p < 1 else 0.0
+    if y * p > 0:
+        return -y * (math.exp(-y * p) / (1 + math.exp(-y * p)))
+    return -y * (1 / (1 + math.exp(y * p)))

@@ -101,7 +101,7 @@ def samples(count: int, seed: int = 0) -> list[bytes]:
 def reference(spec: Spec, values: Sequence[bytes]) -> bytes:
     """The bytes of an undisturbed run over the same log, one record at a time, in one process."""
     learner = make_learner(spec, bytes(16))
-    decoder = Decoder(spec.format, spec.entry.labels, spec.all_limits(), bytes(16))
+    decoder = Decoder(spec.format, spec.labels, spec.all_limits(), bytes(16))
     for value in values:
         learner.learn(decoder.decode([value]).batch)
     return canonical("b-arda", learner.chunks())

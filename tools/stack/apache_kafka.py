@@ -23,6 +23,7 @@ from streamsieve.errors import BadFile, BrokerDown
 _ROOT = Path(__file__).resolve().parents[2]
 _POM = _ROOT / "deploy" / "kafka" / "pom.xml"
 _START_SECONDS = 60.0
+_STOP_SECONDS = 3.0
 
 
 class KafkaMissing(BadFile):
@@ -101,12 +102,12 @@ class RunningKafka:
         process.wait()
 
     def stop(self) -> None:
-        """End all nodes, in peace if they go within 10 s."""
+        """End all nodes, in peace if they go in time: the last of three finds no quorum to say goodbye to."""
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
             try:
-                process.wait(10.0)
+                process.wait(_STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -10,6 +10,7 @@ import numpy as np
 
 from streamsieve.batch import F64, I32, I64
 from streamsieve.errors import CorruptState
+from streamsieve.kernels.hearing import absorb
 from streamsieve.learners.sample_stream.row_chunks import CHUNK_ROWS, NameChunk, RowChunks
 from streamsieve.learners.sample_stream.rows import Rows, at_least
 
@@ -29,7 +30,7 @@ class Peers:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._peers: dict[int, Peer] = {}
-        self._changed = np.zeros(0, np.bool_)  # by row: the total is out of date
+        self._changed = np.zeros(0, np.uint8)  # by row: the total is out of date
 
     def scalars(self) -> F64:
         """Samples and the intercept's sums, of all peers, in order of their numbers."""
@@ -37,6 +38,12 @@ class Peers:
         for number in sorted(self._peers):
             total += self._peers[number].scalars
         return total
+
+    def each(self) -> list[Peer]:
+        """Every peer, in order of their numbers, with room for all our rows."""
+        for peer in self._peers.values():
+            peer.sums = at_least(peer.sums, self._rows.capacity)
+        return [self._peers[number] for number in sorted(self._peers)]
 
     def rows_known(self, number: int) -> int:
         """How many rows a peer has named so far."""
@@ -47,7 +54,7 @@ class Peers:
         peer = self._peers.pop(number, None)
         if peer is not None:
             self._make_room()
-            self._changed[peer.places[peer.places >= 0]] = True
+            self._changed[peer.places[peer.places >= 0]] = 1
 
     def hear(self, number: int, decoded: RowChunks, scalars: F64) -> None:
         """Take what a peer says now; checked by `check_heard` before."""
@@ -58,18 +65,16 @@ class Peers:
         self._make_room()
         peer.sums = at_least(peer.sums, self._rows.capacity)
         for chunk, sums in decoded.sums.items():
-            self._update(peer, chunk * CHUNK_ROWS, sums)
+            absorb(sums, peer.places[chunk * CHUNK_ROWS : chunk * CHUNK_ROWS + len(sums)], peer.sums, self._changed)
 
     def refresh(self) -> I64:
         """Bring the totals of changed rows up to date; which rows those are."""
         rows = np.flatnonzero(self._changed)
         total = np.zeros((len(rows), self._rows.width))
-        for number in sorted(self._peers):
-            peer = self._peers[number]
-            peer.sums = at_least(peer.sums, self._rows.capacity)
+        for peer in self.each():
             total += peer.sums[rows]
         self._rows.shard.others[rows] = total
-        self._changed[rows] = False
+        self._changed[rows] = 0
         return rows
 
     def _meet(self, peer: Peer, first: int, names: NameChunk) -> None:
@@ -77,13 +82,6 @@ class Peers:
         known = max(len(peer.places) - first, 0)
         rest = NameChunk(names.text, names.starts[known:], names.lengths[known:])
         peer.places = np.concatenate([peer.places, self._rows.know(rest)])
-
-    def _update(self, peer: Peer, first: int, sums: F64) -> None:
-        places = peer.places[first : first + len(sums)]
-        sums, places = sums[places >= 0], places[places >= 0]
-        news = (peer.sums[places] != sums).any(axis=1)
-        peer.sums[places[news]] = sums[news]
-        self._changed[places[news]] = True
 
     def _make_room(self) -> None:
         self._changed = at_least(self._changed, self._rows.capacity)

@@ -51,20 +51,21 @@ def decode_rows(chunks: Mapping[str, bytes], rows: int, width: int) -> RowChunks
     for chunk_id, data in chunks.items():
         if chunk_id == "head":
             continue
-        kind, number = _parse_id(chunk_id)
+        kind, number = parse_id(chunk_id)
         count = min(CHUNK_ROWS, rows - number * CHUNK_ROWS)
         if count <= 0:
             raise CorruptState(f"chunk {chunk_id} lies past the {rows} rows of its shard")
         if kind == "s":
             decoded.sums[number] = _decode_sums(chunk_id, data, count, width)
         else:
-            decoded.names[number] = _decode_names(chunk_id, data, count)
+            decoded.names[number] = decode_names(chunk_id, data, count)
     return decoded
 
 
-def _parse_id(chunk_id: str) -> tuple[str, int]:
+def parse_id(chunk_id: str, kinds: tuple[str, ...] = ("s", "n")) -> tuple[str, int]:
+    """The kind and number that a chunk's id spells. Raises CorruptState."""
     kind, _, number = chunk_id.partition(":")
-    if kind not in ("s", "n") or not (number.isascii() and number.isdigit()):
+    if kind not in kinds or not (number.isascii() and number.isdigit()):
         raise CorruptState(f"unknown chunk {chunk_id!r}")
     return kind, int(number)
 
@@ -78,7 +79,8 @@ def _decode_sums(chunk_id: str, data: bytes, count: int, width: int) -> F64:
     return sums
 
 
-def _decode_names(chunk_id: str, data: bytes, count: int) -> NameChunk:
+def decode_names(chunk_id: str, data: bytes, count: int) -> NameChunk:
+    """The names in a chunk that must hold so many. Raises CorruptState."""
     lengths = np.frombuffer(data[: 2 * count], "<u2").astype(np.int32) if len(data) >= 2 * count else None
     if lengths is None or len(data) != 2 * count + int(lengths.sum()):
         raise CorruptState(f"chunk {chunk_id} does not hold {count} names")

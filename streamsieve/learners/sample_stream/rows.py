@@ -90,6 +90,17 @@ class Rows:
         starts, arena = self.words.starts, self.words.arena
         return [arena[starts[row] : starts[row + 1]].tobytes().decode() for row in rows]
 
+    def sums_of(self, rows: I64) -> F64:
+        """This shard's sums of some rows, plus its peers' as last brought up to date."""
+        own = self.shard.own[rows]
+        return own + self.shard.others[rows] if self.shared else own
+
+    def scale(self, factor: float, own_rows: int) -> None:
+        """Multiply all sums, own and heard."""
+        self.shard.own[: self.size] *= factor
+        self.shard.others[: self.size] *= factor
+        self.shard.dirty[: chunk_count(own_rows)] = 1
+
     def know(self, names: NameChunk) -> I32:
         """The rows of some names, new ones added and zeroed; -1 for those past max_names."""
         hashes = hash_names(names.text, names.starts, names.lengths, self._key)
