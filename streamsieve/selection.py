@@ -10,6 +10,8 @@ class Selection(NamedTuple):
 
     `nonzero` is how many weights the model has where the budget caps only what is served; else None.
     With several classes a weight is that of the class where it is largest in size, and `classes` gives all of them.
+    `intercept` is the weight of the constant feature, which is outside the budget and not served; 0.0 without one, and
+    with several classes, where there is one a class.
     """
 
     names: list[str]
@@ -17,6 +19,7 @@ class Selection(NamedTuple):
     scores: F64
     nonzero: int | None = None
     classes: list[dict[str, float]] | None = None
+    intercept: float = 0.0
 
 
 class Progress(NamedTuple):

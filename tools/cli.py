@@ -33,6 +33,7 @@ COMMANDS = (
     Command("dev", "tools.dev", "start everything on this machine, for development", deploys=True),
     Command("demo", "tools.demo", "dev plus a generated spam stream and a live table", deploys=True),
     Command("select", "tools.selecting", "run a selector over a file, in this process"),
+    Command("compare", "tools.comparing", "run several algorithms and budgets over a file: table and plot"),
     Command("replay", "tools.replay", "send a file's lines to a Kafka topic"),
     Command("worker", "tools.worker", "learn from Kafka, keep the state in Redis", deploys=True),
     Command("serve", "tools.serve", "the HTTP service", deploys=True),

@@ -17,6 +17,7 @@ from tools.numbers import counting_number, whole_number
 from tools.output import as_json, feature_table, note, one_line, say
 from tools.passes import passes
 from tools.progress import progress_bar
+from tools.saving import check_place, save
 from tools.settings import Settings
 from tools.tally import Tally
 
@@ -45,16 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Learn the file, print the selection."""
     spec = spec_of(args)
-    _check_folder(args.save)
+    check_place("--save", args.save)
     learner, tally = learnt(spec, args)
     if not tally.applied:
-        raise BadFile(f"{args.file}: {_why_nothing(tally)}")
+        raise BadFile(f"{args.file}: {why_nothing(tally)}")
     for line in tally.lines():
         note(f"sieve select: {one_line(line)}")
     result = _result(spec, learner, tally)
     say(as_json(result) if args.output == "json" else feature_table(result["features"]))
     if args.save is not None:
-        _save(args.save, canonical(spec.algorithm, learner.chunks()))
+        save("--save", args.save, canonical(spec.algorithm, learner.chunks()))
     return 0
 
 
@@ -119,20 +120,8 @@ def _result(spec: Spec, learner: SampleLearner, tally: Tally) -> dict[str, Any]:
     }
 
 
-def _why_nothing(tally: Tally) -> str:
+def why_nothing(tally: Tally) -> str:
+    """Why no record of a file was applied."""
     if not tally.rejected:
         return "it holds no samples"
     return f"no sample could be used, {tally.rejected} rejected; {tally.lines()[0]}"
-
-
-def _check_folder(save: Path | None) -> None:
-    """Before the work, not after it."""
-    if save is not None and (save.is_dir() or not save.parent.is_dir()):
-        raise BadArgument(f"--save {save}: there is no folder {save.parent}, or a folder is there already")
-
-
-def _save(path: Path, snapshot: bytes) -> None:
-    try:
-        path.write_bytes(snapshot)
-    except OSError as error:
-        raise BadArgument(f"--save {path}: it can't be written: {error.strerror or error}") from None

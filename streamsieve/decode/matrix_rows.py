@@ -54,9 +54,9 @@ def matrix_of(arrays: Mapping[str, Array], most: int) -> Matrix:
         raise BadFile("no array y")
     labels = _numbers(arrays["y"], "y").ravel()
     if "X" in arrays:
-        data, indices, indptr, columns = _from_dense(_numbers(arrays["X"], "X"), most)
+        data, indices, indptr, columns = from_dense(_numbers(arrays["X"], "X"), most)
     elif all(part in arrays for part in CSR_PARTS):
-        data, indices, indptr, columns = _from_csr(arrays)
+        data, indices, indptr, columns = from_csr(arrays)
     else:
         raise BadFile(f"neither an array X nor all of {', '.join(CSR_PARTS)}")
     if len(indptr) - 1 != len(labels):
@@ -70,7 +70,8 @@ def _numbers(array: Array, name: str) -> F64:
     return array.astype(np.float64)
 
 
-def _from_dense(dense: F64, most: int) -> tuple[F64, I64, I64, int]:
+def from_dense(dense: F64, most: int) -> tuple[F64, I64, I64, int]:
+    """data, indices, indptr and the number of columns; with more than `most` of them without the zeros."""
     if dense.ndim != 2:
         raise BadFile(f"X has {dense.ndim} dimensions, not 2")
     kept = np.ones(dense.shape, np.bool_) if dense.shape[1] <= most else dense != 0
@@ -78,7 +79,8 @@ def _from_dense(dense: F64, most: int) -> tuple[F64, I64, I64, int]:
     return dense[kept], np.nonzero(kept)[1].astype(np.int64), np.concatenate([[0], ends]), dense.shape[1]
 
 
-def _from_csr(arrays: Mapping[str, Array]) -> tuple[F64, I64, I64, int]:
+def from_csr(arrays: Mapping[str, Array]) -> tuple[F64, I64, I64, int]:
+    """data, indices, indptr and the number of columns, checked."""
     if "format" in arrays and arrays["format"].item() not in ("csr", b"csr"):
         raise BadFile("the sparse matrix is not in CSR format")
     data = _numbers(arrays["data"], "data").ravel()

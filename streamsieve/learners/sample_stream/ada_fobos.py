@@ -5,7 +5,7 @@ import numpy as np
 from streamsieve.batch import F64, Batch
 from streamsieve.errors import CorruptState
 from streamsieve.kernels.dual_averaging import SAMPLES, Head
-from streamsieve.kernels.forward_backward import ROUND, SQUARES, WEIGHT, learn
+from streamsieve.kernels.forward_backward import INTERCEPT, ROUND, SQUARES, WEIGHT, learn
 from streamsieve.learners.sample_stream.row_learner import RowLearner, Work
 from streamsieve.selection import Selection
 from streamsieve.spec import Spec
@@ -24,16 +24,22 @@ class AdaFobos(RowLearner):
 
     def selection(self) -> Selection:
         """The heaviest features now, of this shard and its peers as last heard."""
-        size, samples = self._rows.size, int(self._head.counts[SAMPLES])
-        shards = [(samples, self._rows.shard.own)]
-        shards += [(int(peer.scalars[0]), peer.sums) for peer in self._peers.each()]
-        spoken = [(rounds, self._weights(sums[:size], rounds)) for rounds, sums in shards if rounds > 0]
-        if len(spoken) <= 1:
-            return self._heaviest(spoken[0][1] if spoken else np.zeros(size))
-        total = np.zeros(size)
-        for rounds, weights in spoken:
+        size, head = self._rows.size, self._head
+        shards = [(int(head.counts[SAMPLES]), float(head.floats[INTERCEPT]), self._rows.shard.own)]
+        shards += [(int(peer.scalars[0]), float(peer.scalars[1]), peer.sums) for peer in self._peers.each()]
+        spoken = [
+            (rounds, intercept, self._weights(sums[:size], rounds)) for rounds, intercept, sums in shards if rounds > 0
+        ]
+        if not spoken:
+            return self._heaviest(np.zeros(size), 0.0)
+        if len(spoken) == 1:
+            return self._heaviest(spoken[0][2], spoken[0][1])
+        total, pull = np.zeros(size), 0.0
+        for rounds, intercept, weights in spoken:
             total += rounds * weights
-        return self._heaviest(total / sum(rounds for rounds, _ in spoken))
+            pull += rounds * intercept
+        samples = sum(rounds for rounds, _, _ in spoken)
+        return self._heaviest(total / samples, pull / samples)
 
     def _run(self, batch: Batch, work: Work) -> int:
         return learn(batch, self._rows.words, self._rows.shard, self._head, self._rule, *work)

@@ -30,7 +30,8 @@ class BArda(GradientSums):
         kept = kept_rows(self._band, self._rows.size, self._round, self._rule, self._clock)
         weights, scores = self._weigh(kept)
         order = np.lexsort((kept, -scores))
-        return Selection(self._rows.names_of(kept[order]), weights[order], scores[order])
+        names = self._rows.names_of(kept[order])
+        return Selection(names=names, weights=weights[order], scores=scores[order], intercept=self._intercept)
 
     @property
     def rebuilds(self) -> int:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from streamsieve.batch import I64, Batch
-from streamsieve.kernels.adaptive import Clock, count_of, swell_of
+from streamsieve.kernels.adaptive import Clock, count_of, moment_at, swell_of
 from streamsieve.kernels.dual_averaging import (
     GRADIENT,
     N_ENTRIES,
@@ -16,6 +16,7 @@ from streamsieve.kernels.dual_averaging import (
     SAMPLE,
     SQUARE,
     clock_of,
+    intercept_of,
     new_clock,
     round_of,
 )
@@ -38,6 +39,13 @@ class GradientSums(RowLearner):
     @property
     def _clock(self) -> Clock:
         return clock_of(self._head, self._rule)
+
+    @property
+    def _intercept(self) -> float:
+        if not self._rule.intercept:
+            return 0.0
+        t, clock = self._round, self._clock
+        return intercept_of(self._head, moment_at(clock, t), swell_of(clock, t), self._rule)
 
     def _give(self, need: int, batch: Batch, work: Work) -> Work:
         if need == NEED_RESCALE:

@@ -99,7 +99,8 @@ class KeptLearner(ABC):
             return self._own_selection()
         ranking = self.rank_merged(heard)
         best = best_rows(ranking, heard.order, self._rule.budget)
-        return served(ranking, best, heard.order, self._merging.names_of(best))
+        intercept = float(self.rank_merged(heard.constant()).weights[0])
+        return served(ranking, best, heard.order, self._merging.names_of(best), intercept)
 
     def progress(self) -> Progress:
         """Progressive metrics of this shard alone; where labels are real numbers, only the loss has a meaning."""
@@ -162,7 +163,7 @@ class KeptLearner(ABC):
         rows = np.sort(self._kept.rows[: self._kept.counts[COUNT]])
         ranking = self.rank(self._rows.shard.own[rows])
         best = best_rows(ranking, rows, self._rule.budget)
-        return served(ranking, best, rows, self._rows.names_of(rows[best]))
+        return served(ranking, best, rows, self._rows.names_of(rows[best]), float(self._head.floats[WEIGHT]))
 
     def _new_stage(self, entries: int) -> Stage:
         held = self._rows.capacity if self._rule.shrinkage > 0 else 0
@@ -220,8 +221,13 @@ def best_rows(ranking: Ranking, order: I64, budget: int) -> I64:
     return chosen
 
 
-def served(ranking: Ranking, best: I64, order: I64, names: list[str]) -> Selection:
+def served(ranking: Ranking, best: I64, order: I64, names: list[str], intercept: float) -> Selection:
     """The chosen ones, larger score first, then first seen."""
     weights, scores = ranking.weights[best], ranking.scores[best]
     sorted_ = np.lexsort((order[best], -scores))
-    return Selection([names[place] for place in sorted_], weights[sorted_], scores[sorted_])
+    return Selection(
+        names=[names[place] for place in sorted_],
+        weights=weights[sorted_],
+        scores=scores[sorted_],
+        intercept=intercept,
+    )

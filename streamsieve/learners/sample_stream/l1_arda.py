@@ -22,7 +22,7 @@ class L1Arda(GradientSums):
     def selection(self) -> Selection:
         """The heaviest features now, from this shard plus its peers as last heard."""
         self._take_in_heard()
-        return self._heaviest(self._weights())
+        return self._heaviest(self._weights(), self._intercept)
 
     def _run(self, batch: Batch, work: Work) -> int:
         return learn(batch, self._rows.words, self._rows.shard, self._no_band, self._head, self._rule, *work)

@@ -16,11 +16,17 @@ class Heard(NamedTuple):
     """The shards that have learnt something, by row of the merge: numbers are zero where a shard knows no such name.
 
     `order` says which row was seen first: by shard, then by row in it, whenever it was that we heard of it.
+    `constants` are the intercepts' numbers, a row each as in `sums`.
     """
 
     sums: list[F64]
     samples: list[float]
     order: I64
+    constants: list[F64]
+
+    def constant(self) -> "Heard":
+        """The intercept as the only row."""
+        return self._replace(sums=self.constants, order=np.zeros(1, np.int64))
 
     def mean_weights(self) -> F64:
         """The weights' mean over all samples: a shard counts as often as it has samples."""
@@ -65,7 +71,8 @@ class Merging:
             return None
         size = self._rows.size
         samples = [float(peer.scalars[0]) for peer in peers]
-        return Heard([peer.sums[:size] for peer in peers], samples, first_seen(peers, size))
+        constants = [peer.scalars[np.newaxis, 1:] for peer in peers]
+        return Heard([peer.sums[:size] for peer in peers], samples, first_seen(peers, size), constants)
 
 
 def first_seen(peers: list[Peer], size: int) -> I64:

@@ -94,11 +94,13 @@ class Mission:
         best = self._active.best_first()
         weights = self._active.members.weights[best, : self._class_count]
         heaviest = weights[np.arange(len(best)), np.abs(weights).argmax(axis=1)] if len(best) else np.zeros(0)
-        classes = None
+        classes, intercept = None, float(self._head.intercepts[0] + self._head.heard[1])
         if self._rule.loss == SOFTMAX_STEP:
+            intercept = 0.0  # there is one a class
             classes = [dict(zip(self._classes, line, strict=True)) for line in weights.tolist()]
         names = [self._active.name(int(member)) for member in best]
-        return Selection(names, heaviest, self._active.members.scores[best], classes=classes)
+        scores = self._active.members.scores[best]
+        return Selection(names=names, weights=heaviest, scores=scores, classes=classes, intercept=intercept)
 
     def progress(self) -> Progress:
         """Progressive metrics of this shard alone."""

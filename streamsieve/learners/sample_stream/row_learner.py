@@ -151,13 +151,19 @@ class RowLearner:
             check_heard(decoded, known, int(head.counts[ROWS]))
         return head, decoded
 
-    def _heaviest(self, weights: F64) -> Selection:
+    def _heaviest(self, weights: F64, intercept: float) -> Selection:
         """The `budget` rows of the largest |w|, ties by lower row, of the weights of all rows."""
         rows = np.flatnonzero(weights)
         scores = np.abs(weights[rows])
         best = np.lexsort((rows, -scores))[: self._rule.budget]
         chosen = rows[best]
-        return Selection(self._rows.names_of(chosen), weights[chosen], scores[best], len(rows))
+        return Selection(
+            names=self._rows.names_of(chosen),
+            weights=weights[chosen],
+            scores=scores[best],
+            nonzero=len(rows),
+            intercept=intercept,
+        )
 
 
 def rule_of(spec: Spec) -> Rule:

@@ -1,0 +1,1 @@
+"""What the Python API stands on: tables and labels as notebooks hold them, and a learner without a stream."""
