@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from service.serving import bind
+from streamsieve.errors import CannotListen
 
 PROGRAM = """
 from service.app import create_app
@@ -49,5 +50,5 @@ def test_answers_on_a_kept_connection_are_not_held_back(empty_client: httpx.Clie
 
 
 def test_a_port_that_is_taken_is_an_error() -> None:
-    with bind("127.0.0.1", 0) as first, pytest.raises(OSError, match="in use"):
+    with bind("127.0.0.1", 0) as first, pytest.raises(CannotListen, match="in use"):
         bind("127.0.0.1", first.getsockname()[1])
