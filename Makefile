@@ -15,6 +15,8 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@echo "compiling kernels, once: about a minute"
+	@$(BIN)/python -c "from tools.worker import warm_everything; warm_everything()"
 	@touch $@
 
 install: $(VENV)/installed ## Make .venv with `sieve` in it

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     stopping = stop_event()
     settings = replace(settings, log_level="warning")  # the table is what people came for
     configure_logs(settings.log_level, settings.log_format)
-    note("sieve demo: starting Valkey, Kafka, a worker and the service; the first start compiles kernels: a minute")
+    note("sieve demo: starting Valkey, Kafka, a worker and the service; a first start compiles kernels: a minute or so")
     with Stack(Wanted(port=args.port), settings) as stack:
         note(f"sieve demo: {stack.http}/docs tells the HTTP calls, {stack.http}/features/top the served features")
         watcher = threading.Thread(target=watch, args=(stack, stopping), daemon=True)
